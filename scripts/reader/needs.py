@@ -12,8 +12,7 @@ from mmrag.agents.grounded.states import mask_names
 from mmrag.agents.grounded.times import numbers_in
 from reader.pages import KINDS
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.domain_schema import attribute_of
-from simulator.world.facts.fact_records import Entity, Ref
+from simulator.world.facts.domain_schema import Entity, Ref, attribute_of
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.filling import Filled, Moment, Statistics, fill
 from simulator.world.language.voices.needs import Want

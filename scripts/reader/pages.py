@@ -6,13 +6,12 @@ import re
 from typing import NamedTuple
 
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.domain_schema import attributes_of, domain_of_kind
-from simulator.world.facts.fact_records import Attribute
+from simulator.world.facts.domain_schema import Attribute, attributes_of, domain_of_kind
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS as BY_DOMAIN
 from simulator.world.facts.wording import say_value
 from simulator.world.language.voices.reading import Voice
-from simulator.world.pages.prose import say_time
+from simulator.world.pages.writing import say_time
 
 HUBS = ("person", "company", "town")
 KINDS = (*(kind for kinds in BY_DOMAIN.values() for kind in kinds), *HUBS)

@@ -14,8 +14,7 @@ from mmrag.agents.grounded.values import SPOKEN_UNITS
 from mmrag.errors import DataError
 from mmrag.files import bounded_yaml
 from reader.pages import KINDS
-from simulator.world.facts.domain_schema import attribute_of, attributes_of, domain_of_kind
-from simulator.world.facts.fact_records import (
+from simulator.world.facts.domain_schema import (
     HUBS,
     Attribute,
     Choice,
@@ -24,6 +23,9 @@ from simulator.world.facts.fact_records import (
     Number,
     Ref,
     Several,
+    attribute_of,
+    attributes_of,
+    domain_of_kind,
 )
 from simulator.world.language.expressions import parse
 from simulator.world.language.meanings import meaning

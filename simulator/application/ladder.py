@@ -23,8 +23,7 @@ from simulator.run.engine import Rules, ask_turn, query_of, verdict_on
 from simulator.stages import spec
 from simulator.stages.handing import staged
 from simulator.stages.truth import Truth
-from simulator.world.build.card import Ladder, Rung
-from simulator.world.build.world_manifest import read_manifest
+from simulator.world.build.world_manifest import Ladder, Rung, read_manifest
 from simulator.world.sessions import read_world
 from simulator.world.truth import WorldTruth
 

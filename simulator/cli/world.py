@@ -79,9 +79,8 @@ def new(
 
     tasks = backend != "local"
     with interruptible("what was written of the world"):
-        from simulator.world.build.difficulty import make_difficulty
         from simulator.world.build.folder import build
-        from simulator.world.build.request import make_request
+        from simulator.world.build.request import make_difficulty, make_request
         from simulator.world.language.voices.reading import whose
 
         request = make_request(
@@ -202,7 +201,7 @@ def ladder(
     from msgspec import to_builtins
 
     from simulator.application.ladder import measure_ladder
-    from simulator.world.build.card import keep_ladder
+    from simulator.world.build.world_manifest import keep_ladder
 
     found = measure_ladder(folder, agent=agent, stages=stages.split(","), limit=limit)
     keep_ladder(folder, found)

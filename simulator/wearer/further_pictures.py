@@ -22,8 +22,7 @@ from mmrag.records import Capture, Polygon, Record, Session
 from simulator.optics.shape.geometry import bounds
 from simulator.wearer.moves import REMEDIES
 from simulator.wearer.sight import scene_of
-from simulator.world.pictures.renderer import renderer
-from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.scene import Scene, renderer
 
 
 class _Taken(Record, frozen=True, kw_only=True):

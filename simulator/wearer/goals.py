@@ -15,12 +15,11 @@ from mmrag.records import Session, Turn
 from simulator.wearer.sayings import sayings
 from simulator.wearer.sight import Sight, kind_of
 from simulator.wearer.talk import answers_of
-from simulator.world.facts.domain_schema import attribute_of
-from simulator.world.facts.fact_records import Attribute
+from simulator.world.facts.domain_schema import Attribute, attribute_of
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import MONTHS, say_list, say_number, say_value
 from simulator.world.language.program import evaluate
-from simulator.world.language.questions.phrases import noun_of, plural_of, spoken_day
+from simulator.world.language.questions.answers import noun_of, plural_of, spoken_day
 
 
 def goal_in_words(agenda: Session, goal: int, sight: Sight) -> str:

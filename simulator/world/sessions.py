@@ -21,7 +21,7 @@ from simulator.datasets.contents import Contents
 from simulator.datasets.own.lines import is_gaze
 from simulator.datasets.read_options import Reading
 from simulator.datasets.tables import class_names
-from simulator.world.build.table_columns import SPLITS, columns_without_pictures, plain_quality
+from simulator.world.build.table_parts import SPLITS, columns_without_pictures, plain_quality
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.pictures.referents import AMBIGUOUS
 

@@ -9,7 +9,7 @@ from typing import cast
 
 from mmrag.records import Box, Passage, Session, Turn
 from simulator.stages.truth import Known, with_name
-from simulator.world.build.table_columns import GROUNDING_LABELS
+from simulator.world.build.table_parts import GROUNDING_LABELS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks.verify import read_facts, stream
 from simulator.world.facts.factbase import FactBase

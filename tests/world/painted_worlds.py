@@ -12,8 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from simulator.world.language.questions.question_records import Conversation, Question
-from simulator.world.pictures.renderer import Rendered
-from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.scene import Rendered, Scene
 
 
 class Painter:

@@ -11,8 +11,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from simulator.world.facts.domain_schema import attributes_of, domain_of_kind, raw_domains
-from simulator.world.facts.fact_records import DYNAMISM, HUBS, Attribute, Choice, Number, Ref
+from simulator.world.facts.domain_schema import (
+    DYNAMISM,
+    HUBS,
+    Attribute,
+    Choice,
+    Number,
+    Ref,
+    attributes_of,
+    domain_of_kind,
+    raw_domains,
+)
 from simulator.world.language.voices.rules import STYLES, WEB
 
 Entry = dict[str, Any]

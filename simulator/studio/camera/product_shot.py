@@ -6,19 +6,9 @@ import math
 
 import numpy as np
 
-from simulator.studio.camera.framing import framed
-from simulator.studio.camera.seeing import corners
+from simulator.studio.camera.seeing import corners, framed
 from simulator.studio.camera.staging import Staged, thing_of, unread
-from simulator.studio.solid.forms import (
-    Lamp,
-    Light,
-    Material,
-    Part,
-    Placed,
-    Thing,
-    View,
-    moved,
-)
+from simulator.studio.solid.forms import Lamp, Light, Material, Part, Placed, Thing, View, moved
 from simulator.studio.solid.meshes import box, skin
 from simulator.studio.solid.surfaces import asphalt, concrete, grass, laid, slabs
 from simulator.studio.things.kinds import KINDS
@@ -101,13 +91,13 @@ def _indoors(draw: Draws, size: float, stands: str) -> tuple[tuple[Placed, ...],
     s = size
     if stands == "wall":
         back = np.array([[(x, 0.0, z) for z in (-4 * s, 6 * s)] for x in (-6 * s, 6 * s)])
-        room = Thing((Part(skin(back), paper),))
+        room = Thing.of(Part(skin(back), paper))
     else:
         bend = [(0.5 * s * math.sin(t), 0.5 * s * (1 - math.cos(t)))
                 for t in np.linspace(0, math.pi / 2, 10)]  # fmt: skip
         profile = [(-6 * s, 0.0), *((1.6 * s + y, z) for y, z in bend), (2.1 * s, 7 * s)]
         sweep = np.array([[(x, y, z - 1e-3 * s) for y, z in profile] for x in (-7 * s, 7 * s)])
-        room = Thing((Part(skin(sweep), paper),))
+        room = Thing.of(Part(skin(sweep), paper))
     side = draw.pick("lamp-side", (-1.0, 1.0))
     at = (
         side * draw("lamp-x", 0.9, 1.9) * s,
@@ -143,4 +133,4 @@ def _outdoors(draw: Draws, size: float) -> tuple[tuple[Placed, ...], Light]:
         (0.0, 0.0, 0.0), 6 * size, 6 * size, (255.0, 244.0, 226.0), draw("sun", 90, 260),
     )  # fmt: skip
     light = Light(sky, 1.0, draw("sky-turn", 0, 360), (sun,) if draw.chance("sunny", 0.6) else ())
-    return (Placed(Thing((floor,)), moved(0, 0, -0.021), "room"),), light
+    return (Placed(Thing.of(floor), moved(0, 0, -0.021), "room"),), light

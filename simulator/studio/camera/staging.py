@@ -11,11 +11,18 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.framing import approached, framed, largest, usual_share
 from simulator.studio.camera.hands_in import held_up, holding, pointing, reaching
-from simulator.studio.camera.seeing import corners, look_at_print, project
+from simulator.studio.camera.seeing import (
+    approached,
+    corners,
+    framed,
+    largest,
+    look_at_print,
+    project,
+    usual_share,
+)
 from simulator.studio.places.kinds import PLACES
-from simulator.studio.places.setting import Setting, Spot, Subject
+from simulator.studio.places.stage import Setting, Spot, Subject
 from simulator.studio.solid.forms import Array, Light, Placed, Print, Thing, View, moved
 from simulator.studio.things.kinds import KINDS, build
 from simulator.world.facts.look import Look
@@ -74,7 +81,9 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     kind = KINDS[scene.main.kind]
     place = place or place_of(scene)
     attended = scene.attended and bool(scene.others)
-    order = list(range(len(looks))) if attended else _order(draw, len(looks))
+    order = list(range(len(looks)))  # named first to the place is what is asked about, if told
+    if not attended:
+        order.sort(key=lambda i: draw(f"order{i}"))
     sizes = tuple(_size(things[i]) for i in order)
     setting = _setting(place, scene.key, Subject(sizes, kind.stands, scene.clutter, attended))
     spots = [setting.spots[order.index(i)] for i in range(len(looks))]
@@ -158,11 +167,6 @@ def can_be_read(item: Placed, view: View, width: int, height: int) -> bool:
     return any(s.cap * min(max(s.facing, 0) * 1.6, 1) > UNREAD and s.facing > 0.12 for s in sights)
 
 
-def _order(draw: Draws, count: int) -> list[int]:
-    """Which thing is named first to the place, where nothing is to tell which is asked about."""
-    return sorted(range(count), key=lambda i: draw(f"order{i}"))
-
-
 def _size(thing: Thing) -> tuple[float, float, float]:
     low, high = thing.bounds
     wide, deep = (max(2 * float(max(high[k], -low[k])), 1e-3) for k in (0, 1))
@@ -171,7 +175,7 @@ def _size(thing: Thing) -> tuple[float, float, float]:
 
 @lru_cache(maxsize=2)
 def _setting(place: str, key: str, need: Subject) -> Setting:
-    return PLACES[place].make(Draws("place", place, key), need)
+    return PLACES[place](Draws("place", place, key), need)
 
 
 def _pose(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from simulator.studio import check_packages
 from simulator.studio.camera import taking, twins
-from simulator.world.pictures.renderer import Rendered
-from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.scene import Rendered, Scene
 
 
 class Studio:
-    """The renderer that traces light; see `simulator.world.pictures.renderer.Renderer`."""
+    """The renderer that traces light; see `simulator.world.pictures.scene.Renderer`."""
 
     version = taking.RENDERER
 

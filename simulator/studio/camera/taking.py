@@ -25,8 +25,7 @@ from simulator.studio.solid.forms import View
 from simulator.studio.things.kinds import KINDS
 from simulator.studio.tracing.tracer import Traced, glance, trace
 from simulator.world.pictures.referents import is_attended
-from simulator.world.pictures.renderer import Rendered
-from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.scene import Rendered, Scene
 from simulator.world.pictures.traits import Draws, unit
 
 RENDERER = "traced-7"

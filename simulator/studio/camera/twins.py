@@ -21,31 +21,28 @@ from simulator.optics.shape.geometry import ANGLES, bounds
 from simulator.optics.shape.occlusion import COVERED
 from simulator.optics.shape.truncation import VISIBLE
 from simulator.studio.camera.developing import develop
-from simulator.studio.camera.framing import gazing, largest
 from simulator.studio.camera.hands_in import HAND
-from simulator.studio.camera.seeing import axes, corners, focal, project, visible_shares
+from simulator.studio.camera.seeing import (
+    axes,
+    corners,
+    focal,
+    gazing,
+    largest,
+    project,
+    visible_shares,
+)
 from simulator.studio.camera.staging import Staged, focused
 from simulator.studio.camera.taking import described, seed_of, settled
 from simulator.studio.solid.forms import Placed, View, moved
-from simulator.studio.things.hands import hand
+from simulator.studio.things.people import hand
 from simulator.studio.tracing.tracer import Traced, glance, trace
-from simulator.world.pictures.renderer import Rendered, Twin
-from simulator.world.pictures.scene import Scene
+from simulator.world.pictures.scene import Rendered, Scene, Twin
 from simulator.world.pictures.traits import Draws
 
 _NIGHT = 24.0
 """The most that ISO may rise above 100 in the dark."""
 _GLANCE = 240
 """Pixels of the longer side at which shares are measured while the place of a hand is sought."""
-
-
-def twin(scene: Scene, kind: str, severity: int) -> Twin:
-    """The picture of a scene to which something has happened; 1 is hardly seen, 5 is hard.
-
-    >>> sorted(TWINS)
-    ['blurred', 'low-light', 'occluded', 'out-of-focus', 'rotated', 'truncated']
-    """
-    return TwinSitting(scene).twin(kind, severity)
 
 
 def again(scene: Scene, how: str) -> Rendered:
@@ -65,7 +62,13 @@ class TwinSitting:
         self.staged = settled(scene)
 
     def twin(self, kind: str, severity: int) -> Twin:
-        """What `twin` gives; of several, the clean picture is traced once."""
+        """What has happened to the picture; 1 is hardly seen, 5 is hard.
+
+        Of several, the clean picture is traced once.
+
+        >>> sorted(TWINS)
+        ['blurred', 'low-light', 'occluded', 'out-of-focus', 'rotated', 'truncated']
+        """
         if kind not in TWINS:
             raise SpecError(f"no physical twin {kind!r}; there are {', '.join(sorted(TWINS))}.")
         if severity not in range(1, 6):
@@ -274,10 +277,6 @@ def _brighter(staged: Staged, _: Scene) -> Staged:
     return staged._replace(light=staged.light._replace(strength=strength, lamps=lamps))
 
 
-def _level(staged: Staged, _: Scene) -> Staged:
-    return staged._replace(view=staged.view._replace(roll=0.0))
-
-
 def _other_side(staged: Staged, scene: Scene) -> Staged:
     """Two steps around the thing."""
     view = staged.view
@@ -291,7 +290,7 @@ def _other_side(staged: Staged, scene: Scene) -> Staged:
 AGAIN: dict[str, Callable[[Staged, Scene], Staged]] = {
     "closer": _closer,
     "brighter": _brighter,
-    "level": _level,
+    "level": lambda staged, _: staged._replace(view=staged.view._replace(roll=0.0)),
     "other side": _other_side,
 }
 """How a wearer can look again."""

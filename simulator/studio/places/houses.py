@@ -12,7 +12,7 @@ from simulator.studio.places.paint import BRASS, CLAY, CREAM, IRON, STEEL, WHITE
 from simulator.studio.places.stage import own
 from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import ball, box, joined, lathe, posed, sheet, shifted, tube
-from simulator.studio.solid.prints import Sheet, showing, side_by_side
+from simulator.studio.solid.prints import BOLD, Sheet, showing, side_by_side
 from simulator.studio.solid.surfaces import (
     Surface,
     bricks,
@@ -23,7 +23,6 @@ from simulator.studio.solid.surfaces import (
     slabs,
     tiles,
 )
-from simulator.studio.solid.typesetting import BOLD
 from simulator.studio.things.making import DARK_GLASS, Tray
 from simulator.world.pictures.traits import Draws, scale
 
@@ -132,7 +131,7 @@ def house(draws: Draws, width: float, floors: int, *, fine: bool = True) -> Thin
     if draws.chance("base", 0.7):
         stone = shifted(box(width, 0.05, draws("plinth", 0.3, 0.6)), 0, -0.01)
         parts.append(laid(stone, granite((140, 136, 130), 0)))
-    return Thing((*parts, *tray.parts()))
+    return Thing.of(*parts, *tray.parts())
 
 
 WINDOWS = (6, 4)
@@ -207,7 +206,7 @@ def _entrance(
     tray.add(STONE, shifted(box(wide + 0.3, 0.45, 0.13, bevel=0.015), x, -0.1))
     plate = Sheet(0.2, 0.16, (44, 60, 110), side=96)
     number = str(draws.count("number", 1, 98))
-    plate.text(number, (0.12, 0.16, 0.88, 0.84), (240, 240, 236), BOLD, lines=1)
+    plate.text(number, (0.12, 0.16, 0.88, 0.84), (240, 240, 236), BOLD)
     tray.add(
         Material(sheet=plate.rgb, rough=0.3, coat=0.4),
         shifted(sheet(0.2, 0.16), x + wide / 2 + 0.22, -0.012, 1.75),
@@ -257,7 +256,7 @@ def _roof_tiles(draws: Draws) -> Surface:
     colour = tint(draws, "roof", level=(0.35, 0.55), chroma=(0.02, 0.09), hue=(25, 60))
     return tiles(
         colour, 0, tile=(0.2, 0.3), bond=0.5, joint=0.02, grout=(60, 44, 40), spread=0.12, rough=0.8
-    )  # fmt: skip
+    )
 
 
 def _frame(x: float, z: float, w: float, h: float, style: int) -> list[Mesh]:
@@ -277,7 +276,7 @@ def garden_wall(draws: Draws, width: float, height: float) -> Thing:
     body = laid(shifted(box(width, 0.25, height), 0, 0.125), house_wall(draws))
     cap = laid(shifted(box(width + 0.06, 0.33, 0.07, bevel=0.012), 0, 0.125, height),
         concrete((168, 162, 152), 0))  # fmt: skip
-    return Thing((body, cap))
+    return Thing.of(body, cap)
 
 
 def letterbox(draws: Draws) -> Thing:
@@ -286,7 +285,7 @@ def letterbox(draws: Draws) -> Thing:
     body = shifted(box(w, 0.11, h, bevel=0.008), 0, -0.055)
     flap = shifted(box(w * 0.8, 0.012, 0.04, bevel=0.003), 0, -0.115, h - 0.07)
     m = paint(tint(draws, "c", level=(0.25, 0.8), chroma=(0, 0.12)), 0.35)
-    return Thing((Part(body, m), Part(flap, STEEL)))
+    return Thing.of(Part(body, m), Part(flap, STEEL))
 
 
 def vent(draws: Draws) -> Thing:
@@ -295,7 +294,7 @@ def vent(draws: Draws) -> Thing:
     rim = shifted(box(w, 0.012, w, bevel=0.003), 0, -0.006)
     slats = [shifted(posed(box(w * 0.84, 0.014, 0.003), turned((1, 0, 0), 35)), 0, -0.016,
         w * (0.1 + 0.1 * k)) for k in range(9)]  # fmt: skip
-    return Thing((Part(rim, STEEL), Part(joined(slats), draws.pick("m", (STEEL, IRON)))))
+    return Thing.of(Part(rim, STEEL), Part(joined(slats), draws.pick("m", (STEEL, IRON))))
 
 
 def pipe(draws: Draws) -> Thing:
@@ -303,7 +302,7 @@ def pipe(draws: Draws) -> Thing:
     tubes = [tube([(0, -0.07, -1.2), (0, -0.07, 4.5)], 0.045, around=12)]
     tubes += [shifted(lathe([(0.052, 0), (0.052, 0.04)], around=16), 0, -0.07, z) for z in (-0.6,
         0.5, 1.6)]  # fmt: skip
-    return Thing((Part(joined(tubes, smooth=True), draws.pick("m", (STEEL, IRON, WHITE))),))
+    return Thing.of(Part(joined(tubes, smooth=True), draws.pick("m", (STEEL, IRON, WHITE))))
 
 
 ON_WALLS = (letterbox, vent, pipe, ivy, vent)

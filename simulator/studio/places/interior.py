@@ -12,8 +12,7 @@ from typing import NamedTuple
 from simulator.studio.places import room
 from simulator.studio.places.furnishing import furniture
 from simulator.studio.places.paint import IRON, timber
-from simulator.studio.places.setting import Setting, Subject
-from simulator.studio.places.stage import Group, Maker, Stage, own, refuse
+from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own, refuse
 from simulator.studio.solid.forms import Part, Thing
 from simulator.studio.solid.meshes import joined, shifted, tube
 from simulator.studio.solid.surfaces import Surface, laid, wood
@@ -206,7 +205,7 @@ def on_plinths(stage: Stage, group: Group) -> None:
         return
     for (x, y, _), (w, d, _) in zip(group.places, sizes, strict=True):
         block = furniture.plinth(draws, w * 1.1 + 0.12, d * 1.1 + 0.12, z)
-        stage.room(Thing(tuple(Part(shifted(p.mesh, x, y), p.material) for p in block.parts)))
+        stage.room(Thing.of(*(Part(shifted(p.mesh, x, y), p.material) for p in block.parts)))
 
 
 def _fits(stage: Stage, interior: Interior, widest: float, tallest: float) -> None:

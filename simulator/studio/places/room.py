@@ -11,17 +11,7 @@ import numpy as np
 
 from simulator.studio.places.paint import BLACK, CHROME, IRON, WHITE, paint, seed, timber, tint
 from simulator.studio.places.stage import Stage, own
-from simulator.studio.solid.forms import (
-    Colour,
-    Lamp,
-    Light,
-    Material,
-    Mesh,
-    Part,
-    Thing,
-    moved,
-    turned,
-)
+from simulator.studio.solid.forms import Lamp, Light, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -36,7 +26,7 @@ from simulator.studio.solid.meshes import (
 )
 from simulator.studio.solid.surfaces import Surface, cloth, laid, plaster, spread, wood
 from simulator.world.pictures.noise import generator
-from simulator.world.pictures.traits import Draws
+from simulator.world.pictures.traits import Colour, Draws
 
 DAYS: tuple[tuple[str, Colour, float], ...] = (("morning", (255, 244, 230), 7.0),
     ("noon", (250, 250, 255), 9.0), ("overcast", (226, 236, 255), 5.0),
@@ -212,8 +202,8 @@ def socket(draws: Draws) -> Thing:
         else:
             hole = lathe([(0.0205, 0), (0.019, 0.002), (1e-4, 0.001)], around=24, smooth=False)
             inner.append(shifted(posed(hole, turned((1, 0, 0), 90)), x, -0.009, 0.04))
-    return Thing(
-        (Part(plate, WHITE), Part(joined(inner), WHITE if switch else paint((176, 174, 168))))
+    return Thing.of(
+        Part(plate, WHITE), Part(joined(inner), WHITE if switch else paint((176, 174, 168)))
     )
 
 
@@ -229,12 +219,10 @@ def frame(draws: Draws) -> Thing:
         else Part(joined(edge), draws.pick("rim", (BLACK, WHITE)))
     )
     mount = shifted(box(w - b, 0.008, h - b), 0, -0.004, b / 2)
-    return Thing(
-        (
-            rim,
-            Part(mount, paint((232, 230, 224), 0.4, 0, 0.3)),
-            _picture(draws, w - 2 * b, h - 2 * b, b),
-        )
+    return Thing.of(
+        rim,
+        Part(mount, paint((232, 230, 224), 0.4, 0, 0.3)),
+        _picture(draws, w - 2 * b, h - 2 * b, b),
     )
 
 
@@ -266,7 +254,7 @@ def wall_shelf(draws: Draws, width: float) -> Thing:
     )
     irons = [tube([(s * width * 0.38, -0.005, -0.12), (s * width * 0.38, -0.005, -0.002),
         (s * width * 0.38, -0.17, -0.002)], 0.006, around=8) for s in (-1, 1)]  # fmt: skip
-    return Thing((board, Part(joined(irons, smooth=True), IRON)))
+    return Thing.of(board, Part(joined(irons, smooth=True), IRON))
 
 
 def pendant(draws: Draws, drop: float) -> Thing:
@@ -277,15 +265,12 @@ def pendant(draws: Draws, drop: float) -> Thing:
     )
     cord = tube([(0, 0, 0), (0, 0, -drop)], 0.004, around=8)
     bulb = shifted(ball(0.035, around=20), z=-drop - r * 0.6)
-    return Thing(
-        (
-            Part(
-                shade,
-                paint(tint(draws, "shade", level=(0.25, 0.9)), 0.35, draws.pick("m", (0.0, 1.0))),
-            ),
-            Part(cord, BLACK),
-            Part(bulb, paint((250, 240, 220), 0.3)),
-        )
+    return Thing.of(
+        Part(
+            shade, paint(tint(draws, "shade", level=(0.25, 0.9)), 0.35, draws.pick("m", (0.0, 1.0)))
+        ),
+        Part(cord, BLACK),
+        Part(bulb, paint((250, 240, 220), 0.3)),
     )
 
 

@@ -1,4 +1,4 @@
-"""A setting while it is built: who stands where, from where one looks, and what must not be hidden.
+"""A place while it is built: who stands where, from where one looks, and what must not be hidden.
 
 The wearer looks along +y; the middle of what is shown stands near x = y = 0. A stage first makes
 room for the things that are asked for, then takes furniture as it comes, and clutter only where it
@@ -14,10 +14,47 @@ from typing import NamedTuple
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.places.setting import Setting, Spot, Subject
 from simulator.studio.solid.forms import Array, Light, Part, Placed, Point, Thing, cross, moved
 from simulator.studio.solid.meshes import joined, posed
 from simulator.world.pictures.traits import Draws
+
+
+class Subject(NamedTuple):
+    """What is to be shown: a place makes room for it."""
+
+    sizes: tuple[tuple[float, float, float], ...]
+    """Width, depth, height of each thing in metres, the main one first (one to about five)."""
+    stands: str
+    """As `Kind.stands` says."""
+    clutter: float
+    """0: what belongs to the place alone; 1: crowded."""
+    attended: bool = False
+    """Whether the main one stands in the middle of the row, a step before the others."""
+
+
+class Spot(NamedTuple):
+    """Room for one thing."""
+
+    at: Point
+    """Where the origin of the thing goes (on the surface; on a wall: at its back)."""
+    turn: float
+    """Degrees about z: 0 faces -y; the engine adds a little of its own."""
+
+
+class Setting(NamedTuple):
+    """A place made ready."""
+
+    placed: tuple[Placed, ...]
+    """Room, furniture, clutter; named "room" or "clutter"."""
+    light: Light
+    spots: tuple[Spot, ...]
+    """One for each of `Subject.sizes`, in their order; neighbours do not overlap."""
+    near: Point
+    """The eye when the wearer is as near as one would be."""
+    far: Point
+    """The eye when the wearer is as far as one can be and still looks at the thing; the engine
+    moves between the two. The straight line between them and to the spots is free."""
+
 
 Maker = Callable[[Draws], Thing]
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.world.pictures.traits import Colour
+
 Array = NDArray[Any]
 Point = tuple[float, float, float]
-Colour = tuple[float, float, float]
-"""Red, green, blue as on a screen (sRGB), 0–255."""
 
 
 class Mesh(NamedTuple):
@@ -70,6 +70,11 @@ class Thing(NamedTuple):
 
     parts: tuple[Part, ...]
     prints: tuple[Print, ...] = ()
+
+    @classmethod
+    def of(cls, *parts: Part) -> Thing:
+        """A thing on which nothing is printed."""
+        return cls(parts)
 
     @property
     def bounds(self) -> NDArray[np.float32]:

@@ -40,9 +40,9 @@ def box(width: float, depth: float, height: float, *, bevel: float = 0.0) -> Mes
     return _mesh(signs * (half - b * inset) + (0, 0, half[2]), faces, uv)
 
 
-def sheet(width: float, height: float, *, bend: float = 0.0, steps: int = 1) -> Mesh:
+def sheet(width: float, height: float, *, bend: float = 0.0) -> Mesh:
     """An upright rectangle facing the front, its lower edge on z = 0; `bend` bulges it (metres)."""
-    n = max(steps, 24 if bend else 1)
+    n = 24 if bend else 1
     u = np.linspace(0, 1, n + 1)
     x, y = (u - 0.5) * width, -bend * (1 - (2 * u - 1) ** 2)
     points = np.stack([np.stack([x, y, np.full(n + 1, z)], -1) for z in (0.0, height)], 1)

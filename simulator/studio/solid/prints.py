@@ -4,23 +4,267 @@ A sheet is drawn in fractions, (0, 0) its upper left corner and (1, 1) its lower
 and strokes are parts of its shorter side. A part of a sheet is a sheet of its own, which clips what
 is drawn on it: a label that runs around a bottle has its front in the middle third. `prints_on`
 finds where the texts of a sheet lie on the mesh that carries it.
+
+Brands are the world's own invented words, from a seed that no world of the shipped sizes counts up
+to: none is the name of a thing that is asked about. matplotlib ships the fonts, whose licences
+allow redistribution; layout is Pillow's basic one, the same on every machine.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
 
-from simulator.studio.solid.forms import Array, Colour, Mesh, Print
-from simulator.studio.solid.typesetting import BOOK, SANS, Face, running, typeset
-from simulator.studio.solid.wording import small_print
+from mmrag.errors import SpecError, Unavailable
+from simulator.studio import INSTALL
+from simulator.studio.solid.forms import Array, Mesh, Print
+from simulator.world.facts.names import words_of
 from simulator.world.pictures.noise import patch
-from simulator.world.pictures.traits import Draws
+from simulator.world.pictures.traits import Colour, Draws
+
+GOODS = (
+    "Rolled oats", "Strong tea", "Wholegrain rice", "Tomato soup", "Plum jam", "Sea salt",
+    "Ginger biscuits", "Washing powder", "Olive oil soap", "Chopped tomatoes", "Cocoa powder",
+    "Corn flakes", "Brown sugar", "Red lentils", "Paper towels", "Ground coffee", "Apple rings",
+    "Egg noodles", "Dog biscuits", "Cane sugar", "Bread flour", "Peach halves", "Chickpeas",
+    "Candles", "Mustard", "Salted crackers", "Muesli", "Dish cloths", "Fruit tea", "Wheat bran",
+)  # fmt: skip
+"""What is sold, in plain words."""
+
+CLAIMS = (
+    "Original", "Classic", "Everyday", "Simply good", "Well made", "Small batch", "Good things",
+    "From the kitchen", "Pure & plain", "As it should be", "Family size", "Since forever",
+)  # fmt: skip
+"""Words of packs that say nothing."""
+
+TITLES = (
+    "Collected Stories", "A Novel", "Selected Essays", "The Complete Guide", "Poems", "A Memoir",
+    "Letters", "A Short History", "Notes from Home", "The Illustrated Edition",
+)  # fmt: skip
+"""Words of covers that name no book."""
+
+_LINES = (
+    "Store in a cool, dry place and close well after opening.",
+    "Ingredients: wheat flour, sugar, vegetable oil, salt, barley malt, raising agent.",
+    "Best before the date printed on the base of this pack.",
+    "May contain traces of nuts, milk and sesame.",
+    "Keep out of reach of children. Do not expose to direct sunlight.",
+    "We choose every harvest by hand and never hurry what takes its time.",
+    "Questions? Write to us, we read every letter.",
+    "Please recycle this carton with paper and card.",
+    "Minutes of the last meeting were read and agreed without changes.",
+    "The committee thanks all who gave their time over the winter.",
+    "Deliveries are taken at the side door between eight and eleven.",
+    "Gift of the artist's family; shown here for the first time since it was restored.",
+    "Oil on canvas, unsigned, found under a later coat of paint.",
+    "Serving suggestion: warm gently and stir from time to time.",
+    "Every part can be replaced; see the list on the last page.",
+    "The second half follows after the break, weather permitting.",
+)
+
+
+@cache
+def _brands() -> tuple[str, ...]:
+    return words_of("place")[::37][:240]
+
+
+def brand(draw: Draws, name: str) -> str:
+    """An invented word; names of the world have others beside it."""
+    return draw.pick(name, _brands())
+
+
+def small_print(draw: Draws, name: str = "small-print") -> tuple[str, ...]:
+    """Sentences as running words, more than any label has room for."""
+    first = draw.count(name, 0, len(_LINES) - 1)
+    step = draw.pick(f"{name}-step", (1, 3, 5, 7))
+    lines = (_LINES[(first + step * k) % len(_LINES)] for k in range(len(_LINES)))
+    return tuple(" ".join(lines).split()) * 3
+
+
+class Face(NamedTuple):
+    """A style of lettering."""
+
+    file: str
+    squeeze: float = 1.0
+    """Width relative to the font's own."""
+    upper: bool = False
+    """Set in capitals."""
+    bold: float = 0.0
+    """Strokes made thicker by this part of the size."""
+    track: float = 0.0
+    """Space added between letters, in parts of the size."""
+
+
+FACES: tuple[Face, ...] = (Face("DejaVuSans-Bold.ttf", 0.92),
+    Face("DejaVuSans-Bold.ttf", 0.7, True), Face("DejaVuSans-Bold.ttf", 0.82, True, 0.015, 0.02),
+    Face("DejaVuSans-Bold.ttf", 1.08, True, 0.0, 0.05),
+    Face("DejaVuSans.ttf", 0.9, True, 0.02, 0.1), Face("DejaVuSans-BoldOblique.ttf", 0.84),
+    Face("DejaVuSerif-Bold.ttf", 0.86), Face("DejaVuSerif-Bold.ttf", 0.78, True, 0.0, 0.03),
+    Face("STIXGeneralBol.ttf", 1.05), Face("STIXGeneralBol.ttf", 1.0, True, 0.0, 0.08),
+    Face("STIXGeneralBolIta.ttf", 1.1), Face("cmb10.ttf", 1.0, False, 0.012),
+    Face("cmb10.ttf", 0.92, True, 0.0, 0.04), Face("cmss10.ttf", 1.0, False, 0.035),
+    Face("cmss10.ttf", 1.0, True, 0.03, 0.1), Face("cmss10.ttf", 0.84, False, 0.03, 0.015),
+    Face("cmtt10.ttf", 0.9, False, 0.035))  # fmt: skip
+"""Styles a family may be lettered in, all of them heavy enough to be read from a photograph."""
+
+SANS = Face("DejaVuSans.ttf", 0.95)
+BOLD = Face("DejaVuSans-Bold.ttf", 0.9)
+SERIF = Face("STIXGeneral.ttf", 1.05)
+BOOK = Face("cmr10.ttf")
+"""For running text."""
+
+
+@lru_cache(maxsize=64)
+def typeset(text: str, width: int, height: int, face: Face, lines: int = 1, align: str = "centre",
+    valign: str = "centre") -> tuple[NDArray[np.uint8], float]:  # fmt: skip
+    """A text as large as fits into width × height pixels: its mask, and the height of a capital."""
+    if face.file.startswith("cm") and not text.isascii():
+        face = Face("STIXGeneralBol.ttf", 1.05, face.upper, 0.0, face.track)
+    text = text.upper() if face.upper else text
+    if lacking := sorted({c for c in text if not c.isspace() and _is_lacking(face.file, c)}):
+        raise SpecError(
+            f"{''.join(lacking)!r} of {text[:40]!r} is in none of the faces that ship; "
+            "write it in Latin letters and figures."
+        )
+    probe = _font(face.file, 100)
+    cap_em = _cap(probe) / 100 + face.bold
+    drop = 0.26 if any(c in "gjpqy,;Q" for c in text) else 0.03
+    lead = (cap_em + 0.3) if face.upper else (cap_em + max(drop, 0.2) + 0.14)
+    best: tuple[float, list[str]] = (0.0, [text])
+    for count in range(1, lines + 1):
+        broken = _break(text.split(), count, probe, face)
+        widest = max(_length(line, probe, face) for line in broken) / 100
+        size = min(width / max(widest, 1e-3), height / (cap_em + drop + lead * (len(broken) - 1)))
+        if size > best[0] * 1.04:
+            best = (size, broken)
+    broken = best[1]
+    # a narrow box: letters as slim as still look well, so that they can be tall
+    spare = height / (cap_em + drop + lead * (len(broken) - 1)) / max(best[0], 1e-3)
+    slim = min(spare, 1.4, max(face.squeeze / 0.64, 1.0))
+    face = face._replace(squeeze=face.squeeze / slim)
+    size = max(int(best[0] * slim), 4)
+    font = _font(face.file, size)
+    inner = max(math.ceil(width / face.squeeze), 4)
+    page = Image.new("L", (inner, height), 0)
+    draw = ImageDraw.Draw(page)
+    cap = size * cap_em
+    block = cap + size * lead * (len(broken) - 1)
+    base = cap + {"top": 0.0, "centre": (height - block - drop * size) / 2}.get(
+        valign, height - block - drop * size
+    )
+    for number, line in enumerate(broken):
+        long = _length(line, font, face) / face.squeeze
+        left = {"left": 0.0, "right": inner - long}.get(align, (inner - long) / 2)
+        _draw_line(draw, line, left, base + number * size * lead, font, face)
+    mask = np.asarray(page)
+    if inner != width:
+        mask = cv2.resize(mask, (width, height), interpolation=cv2.INTER_AREA).astype(np.uint8)
+    mask.setflags(write=False)
+    return mask, cap
+
+
+@lru_cache(maxsize=64)
+def running(
+    words: tuple[str, ...], width: int, height: int, size: int, face: Face = BOOK
+) -> NDArray[np.uint8]:
+    """Words in justified lines of a size in pixels, as many as fill a column."""
+    page = np.zeros((height, width), np.uint8)
+    space, lead = round(size * 0.3), round(size * 1.3)
+    inks = [_word(word, face.file, size) for word in words]
+    first = 0
+    for row in range(height // lead):
+        end, taken = first, -space
+        while end < len(words) and taken + space + inks[end].shape[1] <= width:
+            taken += space + inks[end].shape[1]
+            end += 1
+        if end == first:
+            break
+        wider = (width - taken) / (end - first - 1) if first + 1 < end < len(words) else 0.0
+        x = 0.0
+        for ink in inks[first:end]:
+            at = int(x)
+            page[row * lead : row * lead + ink.shape[0], at : at + ink.shape[1]] = ink
+            x += ink.shape[1] + space + wider
+        first = end
+    page.setflags(write=False)
+    return page
+
+
+@lru_cache(maxsize=2048)
+def _word(word: str, file: str, size: int) -> NDArray[np.uint8]:
+    """One word of running text, a line high."""
+    font = _font(file, size)
+    piece = Image.new("L", (max(math.ceil(font.getlength(word)), 1), round(size * 1.25)), 0)
+    ImageDraw.Draw(piece).text((0, size * 0.9), word, 255, font, anchor="ls")
+    return np.asarray(piece)
+
+
+def _draw_line(draw: ImageDraw.ImageDraw, line: str, left: float, base: float,
+    font: ImageFont.FreeTypeFont, face: Face) -> None:  # fmt: skip
+    thick = round(face.bold * font.size)
+    if not face.track:
+        draw.text((left + thick, base), line, 255, font, anchor="ls", stroke_width=thick)
+        return
+    for i, letter in enumerate(line):
+        at = left + thick + font.getlength(line[:i]) + i * face.track * font.size
+        draw.text((at, base), letter, 255, font, anchor="ls", stroke_width=thick)
+
+
+def _length(line: str, font: ImageFont.FreeTypeFont, face: Face) -> float:
+    """Pixels that a line takes, squeezed and spaced."""
+    more = face.track * max(len(line) - 1, 0) + 2 * face.bold
+    return (font.getlength(line) + more * font.size) * face.squeeze * 1.01
+
+
+def _break(words: list[str], count: int, font: ImageFont.FreeTypeFont, face: Face) -> list[str]:
+    """Words in `count` lines, the longest as short as can be."""
+    if count >= len(words):
+        return words
+    cuts = itertools.combinations(range(1, len(words)), count - 1)
+    if math.comb(len(words) - 1, count - 1) > 400:  # a long text: lines of equal letters
+        goal = len(words) / count
+        cuts = iter([tuple(round(goal * i) for i in range(1, count))])
+    ways = ([0, *cut, len(words)] for cut in cuts)
+    sets = [[" ".join(words[a:b]) for a, b in itertools.pairwise(way)] for way in ways]
+    return min(sets, key=lambda lines: max(_length(line, font, face) for line in lines))
+
+
+@lru_cache(maxsize=4096)
+def _is_lacking(file: str, letter: str) -> bool:
+    """Whether a font shows its empty box in place of a letter."""
+    pages = [Image.new("L", (80, 80)) for _ in range(2)]
+    for page, shown in zip(pages, (letter, "\uffff"), strict=True):
+        ImageDraw.Draw(page).text((20, 60), shown, 255, _font(file, 40), anchor="ls")
+    return pages[0].tobytes() == pages[1].tobytes()
+
+
+def _cap(font: ImageFont.FreeTypeFont) -> float:
+    box = font.getbbox("H", anchor="ls")
+    return -box[1]
+
+
+@lru_cache(maxsize=512)
+def _font(file: str, size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(str(_folder() / file), size, layout_engine=ImageFont.Layout.BASIC)
+
+
+@lru_cache(maxsize=1)
+def _folder() -> Path:
+    spec = find_spec("matplotlib")
+    if spec is None or spec.origin is None:
+        raise Unavailable(f"prints are set in matplotlib's fonts: run `{INSTALL}`.")
+    return Path(spec.origin).parent / "mpl-data" / "fonts" / "ttf"
+
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in fractions of a sheet."""
@@ -128,7 +372,7 @@ class Sheet:
         mixed = place + (np.array(colour, np.float32) - place) * cover[..., None]
         place[...] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
 
-    def text(self, text: str | None, box: Box, ink: Colour, face: Face = SANS, *, lines: int = 2,
+    def text(self, text: str | None, box: Box, ink: Colour, face: Face = SANS, *, lines: int = 1,
         align: str = "centre", valign: str = "centre", note: bool = True,
         edge: Colour | None = None, instead: str | None = None) -> Box | None:  # fmt: skip
         """Set a text as large as fits into a box, and note it as one that can be read.
@@ -168,9 +412,9 @@ class Sheet:
         mask = running(tuple(words), x1 - x0, y1 - y0, max(round(size * self.unit), 4), BOOK)
         self.blend(mask.astype(np.float32) / 255, ink, box)
 
-    def fade(self, top: Colour, bottom: Colour, box: Box = (0, 0, 1, 1)) -> None:
+    def fade(self, top: Colour, bottom: Colour) -> None:
         """One colour that passes into another from above to below."""
-        self.part(box, top).blend(np.linspace(0, 1, 64)[:, None].repeat(2, 1), bottom)
+        self.part((0, 0, 1, 1), top).blend(np.linspace(0, 1, 64)[:, None].repeat(2, 1), bottom)
 
     def small_print(self, box: Box, rows: int, ink: Colour, draw: Draws) -> None:
         """Rows of words as nobody reads them unless from very near."""
@@ -193,7 +437,7 @@ class Sheet:
         columns = dark[np.arange(bars.shape[1]) * 48 // max(bars.shape[1], 1)]
         bars[:, columns] = (22, 22, 24)
         number = " ".join(f"{draw.count(f'code-{i}', 100, 999)}" for i in range(4))
-        code.text(number, (0.12, 0.84, 0.88, 0.98), (40, 40, 42), SANS, lines=1, note=False)
+        code.text(number, (0.12, 0.84, 0.88, 0.98), (40, 40, 42), SANS, note=False)
 
     def noise(self, texture: str, dx: float = 0.37, dy: float = 0.11) -> NDArray[np.float32]:
         """A texture as large as the sheet, mean 0 and deviation 1, from a place in [0, 1)²."""

@@ -8,15 +8,156 @@ for each seed and dyed for each colour: take seeds from a small range.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from itertools import pairwise
+from typing import Any, NamedTuple
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Colour, Material, Mesh, Part
-from simulator.studio.solid.patterns import SIDE, Surface, cells, clouds, noise, surface_of
+from simulator.studio.solid.forms import Array, Material, Mesh, Part
 from simulator.world.pictures.noise import generator
+from simulator.world.pictures.traits import Colour
+
+Field = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
+
+SIDE = 1024
+"""Pixels of a sheet."""
+
+
+class Surface(NamedTuple):
+    """A material, and the metres that its sheet covers."""
+
+    material: Material
+    width: float
+    height: float
+    unit: tuple[float, float] = (1.0, 1.0)
+    """Of the sheet: by whole ones of these it may be shifted unseen, as by a board or a slab."""
+
+
+@lru_cache(maxsize=48)
+def surface_of(
+    make: Callable[..., Any],
+    args: tuple[Any, ...],
+    colour: Colour,
+    size: tuple[float, float],
+    *,
+    second: Colour | None = None,
+    rough: float,
+    coat: float = 0.0,
+    metal: float = 0.0,
+    grain: str = "stone",
+    unit: tuple[float, float] = (1.0, 1.0),
+) -> Surface:
+    """A surface with the pattern that `make` draws, in a colour."""
+    sheet = _dyed_sheet(make, args, colour, second)
+    material = Material(sheet=sheet, rough=rough, coat=coat, metal=metal, grain=grain)
+    return Surface(material, *size, unit)
+
+
+def _in_colours(
+    side: float, *, rough: float, coat: float = 0.0, metal: float = 0.0, grain: str = "stone"
+) -> Callable[[Callable[[int], Array]], Callable[[Colour, int], Surface]]:
+    """Make of a seed's pattern a surface in a colour, whose sheet covers `side` metres."""
+
+    def in_colours(pattern: Callable[[int], Array]) -> Callable[[Colour, int], Surface]:
+        @wraps(pattern)
+        def surface(colour: Colour, seed: int) -> Surface:
+            size = (side, side)
+            return surface_of(
+                pattern, (seed,), colour, size, rough=rough, coat=coat, metal=metal, grain=grain
+            )
+
+        return surface
+
+    return in_colours
+
+
+@lru_cache(maxsize=24)
+def _dyed_sheet(
+    make: Callable[..., Any], args: tuple[Any, ...], colour: Colour, second: Colour | None
+) -> Bytes:
+    level, share = _pattern(make, args)
+    level = cv2.merge((level,) * 3) if level.ndim == 2 else level
+    sheet = np.asarray(cv2.LUT(level, _dye(colour)))
+    if share is not None and second is not None and second != colour:
+        other = np.asarray(cv2.LUT(level, _dye(second)))
+        weight = share.astype(np.float32) / 255
+        sheet = np.asarray(cv2.blendLinear(sheet, other, 1 - weight, weight))
+    return sheet.astype(np.uint8, copy=False)
+
+
+_FULL = 160
+"""The byte that stands for a level of 1."""
+
+
+@lru_cache(maxsize=80)
+def _pattern(make: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Bytes, Bytes | None]:
+    """Levels, of each channel where they differ, and the share of the second colour if any."""
+    made = make(*args)
+    level, share = made if isinstance(made, tuple) else (made, None)
+    dyed_share = None if share is None else np.clip(share * 255, 0, 255).astype(np.uint8)
+    return np.clip(level * _FULL, 0, 255).astype(np.uint8), dyed_share
+
+
+def _dye(colour: Colour) -> Bytes:
+    steps = np.arange(256)[:, None] / _FULL * np.asarray(colour, float)
+    return np.clip(steps, 4, 250).astype(np.uint8)[None]
+
+
+def forget() -> None:
+    """Drop all sheets that were made."""
+    for cached in (surface_of, _dyed_sheet, _pattern):
+        cached.cache_clear()
+
+
+def noise(seed: int, layer: int, rows: int, columns: int) -> Field:
+    """Smooth periodic noise of so many cells (powers of two); mean 0, deviation about 1."""
+    rows, columns = min(rows, SIDE), min(columns, SIDE)
+    small = generator("surface", seed, layer).standard_normal((rows, columns), np.float32)
+    sy, sx = SIDE // rows, SIDE // columns
+    how = cv2.INTER_LINEAR if sx * sy < 9 else cv2.INTER_CUBIC
+    wide = cv2.resize(np.pad(small, 2, mode="wrap"), None, fx=sx, fy=sy, interpolation=how)
+    return wide[2 * sy : 2 * sy + SIDE, 2 * sx : 2 * sx + SIDE] * 1.25
+
+
+def clouds(seed: int, many: int, octaves: int) -> Field:
+    """Noise of so many cells, then octaves each twice as fine and half as strong."""
+    total = noise(seed, 20, many, many)
+    for k in range(1, octaves):
+        total = total + noise(seed, 20 + k, many << k, many << k) / 2**k
+    return total * np.float32(0.8)
+
+
+def cells(
+    seed: int, count: int, points: Array | None = None
+) -> tuple[NDArray[np.int32], Field, Field]:
+    """Periodic cells around points in the unit square.
+
+    For each pixel: whose it is, pixels to that point, and pixels to the cell's edge.
+    """
+    if points is None:
+        points = generator("cells", seed).random((count, 2))
+    margin = 96
+    wide = SIDE + 2 * margin
+    around = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
+    spot = np.floor((points[None] + around[:, None]).reshape(-1, 2) * SIDE).astype(int) + margin
+    inside = np.all((spot >= 0) & (spot < wide), axis=1)
+    mask = np.full((wide, wide), 255, np.uint8)
+    mask[spot[inside, 1], spot[inside, 0]] = 0
+    distance, which = cv2.distanceTransformWithLabels(
+        mask, cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    near, label = np.asarray(distance, np.float32), np.asarray(which, np.int32)
+    owners = np.zeros(int(label.max()) + 1, np.int32)
+    owners[label[spot[inside, 1], spot[inside, 0]]] = np.nonzero(inside)[0] % len(points)
+    same = (label == np.roll(label, 1, 0)) & (label == np.roll(label, 1, 1))
+    edge = np.asarray(cv2.distanceTransform(same.astype(np.uint8), cv2.DIST_L2, 3), np.float32)
+    cut = slice(margin, margin + SIDE)
+    return owners[label[cut, cut]], near[cut, cut], edge[cut, cut]
 
 
 def laid(mesh: Mesh, surface: Surface) -> Part:
@@ -167,12 +308,9 @@ def _boards(figure: Array, seed: int, rows: int, height: float) -> tuple[Array, 
 # ------------------------------------------------------------------------------------ stone
 
 
-def granite(colour: Colour, seed: int) -> Surface:
+@_in_colours(0.36, rough=0.18, coat=0.3)
+def granite(seed: int) -> Array:
     """A polished top with dark and light grains."""
-    return surface_of(_granite, (seed,), colour, (0.36, 0.36), rough=0.18, coat=0.3)
-
-
-def _granite(seed: int) -> Array:
     owner, near, _ = cells(seed, 9000)
     tones = generator("granite", seed).choice(
         [0.35, 0.8, 1.0, 1.06, 1.12, 1.35], 9000, p=[0.14, 0.2, 0.26, 0.2, 0.12, 0.08]
@@ -181,12 +319,9 @@ def _granite(seed: int) -> Array:
     return tones[owner] * (1 - 0.006 * near) + fine
 
 
-def terrazzo(colour: Colour, seed: int) -> Surface:
+@_in_colours(0.8, rough=0.25, coat=0.2)
+def terrazzo(seed: int) -> Array:
     """Chips of several stones in cement, ground flat: floors of halls and shops."""
-    return surface_of(_terrazzo, (seed,), colour, (0.8, 0.8), rough=0.25, coat=0.2)
-
-
-def _terrazzo(seed: int) -> Array:
     owner, near, edge = cells(seed, 3000)
     rng = generator("terrazzo", seed)
     tones = rng.normal(1.0, 0.22, (3000, 1)) * (1 + rng.normal(0, 0.05, (3000, 3)))
@@ -195,22 +330,16 @@ def _terrazzo(seed: int) -> Array:
     return np.where(chips, tones[owner], ground)
 
 
-def concrete(colour: Colour, seed: int) -> Surface:
+@_in_colours(2.4, rough=0.75, grain="ground")
+def concrete(seed: int) -> Array:
     """Cast and stained: yards, workshop floors, kerbs, plinths."""
-    return surface_of(_concrete, (seed,), colour, (2.4, 2.4), rough=0.75, grain="ground")
-
-
-def _concrete(seed: int) -> Array:
     pits = noise(seed, 9, 256, 256) > 2.5
     return 1 + 0.07 * clouds(seed, 4, 5) + 0.035 * noise(seed, 8, 512, 512) - 0.25 * pits
 
 
-def marble(colour: Colour, seed: int) -> Surface:
+@_in_colours(1.6, rough=0.12, coat=0.5)
+def marble(seed: int) -> Array:
     """Polished, with veins."""
-    return surface_of(_marble, (seed,), colour, (1.6, 1.6), rough=0.12, coat=0.5)
-
-
-def _marble(seed: int) -> Array:
     bend = clouds(seed, 2, 6) * 0.3
     v = np.linspace(0, 1, SIDE, endpoint=False, dtype=np.float32)
     vein = np.abs(np.sin((v[:, None] + v[None] + bend) * np.pi * 2))
@@ -220,13 +349,10 @@ def _marble(seed: int) -> Array:
     return 1 - 0.16 * soft - 0.3 * soft * np.exp(-vein * 22) - 0.14 * np.exp(-thin * 30) * soft
 
 
-def cobbles(colour: Colour, seed: int) -> Surface:
+@_in_colours(1.32, rough=0.55, grain="ground")
+def cobbles(seed: int) -> Array:
     """Rounded paving stones in rows, sand between."""
-    return surface_of(_cobbles, (seed,), colour, (1.32, 1.32), rough=0.55, grain="ground")
-
-
-def _cobbles(seed: int, per: int = 12) -> Array:
-    rng = generator("cobbles", seed)
+    rng, per = generator("cobbles", seed), 12
     grid = np.stack(np.meshgrid(np.arange(per), np.arange(per)), -1).reshape(-1, 2) + 0.5
     grid[:, 0] += (0.5 if seed % 2 else 0.15) * (grid[:, 1].astype(int) % 2)
     points = (grid + rng.uniform(-0.16, 0.16, grid.shape)) / per
@@ -236,18 +362,14 @@ def _cobbles(seed: int, per: int = 12) -> Array:
     return tones[owner] * (0.42 + 0.6 * np.clip(edge / 26, 0, 1) ** 0.5 + worn)[..., None]
 
 
-def gravel(colour: Colour, seed: int) -> Surface:
+@_in_colours(1.2, rough=0.85, grain="ground")
+def gravel(seed: int) -> Array:
     """Loose small stones: paths, yards."""
-    return surface_of(
-        _gravel, (seed, 7000, 0.55, 5.0), colour, (1.2, 1.2), rough=0.85, grain="ground"
-    )
-
-
-def _gravel(seed: int, count: int, dark: float, edge_width: float) -> Array:
+    count = 7000
     owner, _, edge = cells(seed, count)
     rng = generator("gravel", seed)
     tones = rng.normal(1, 0.2, (count, 1)) * (1 + rng.normal(0, 0.03, (count, 3)))
-    level = dark + 0.45 * np.clip(edge / edge_width, 0, 1) + 0.06 * noise(seed, 1, 512, 512)
+    level = 0.55 + 0.45 * np.clip(edge / 5.0, 0, 1) + 0.06 * noise(seed, 1, 512, 512)
     return tones[owner] * level[..., None]
 
 
@@ -311,12 +433,9 @@ def _tiles(seed: int, tile: tuple[float, float], count: tuple[int, int], bond: f
 # ------------------------------------------------------------------------------- soft and rough
 
 
-def plaster(colour: Colour, seed: int) -> Surface:
+@_in_colours(2.0, rough=0.8, grain="wall")
+def plaster(seed: int) -> Array:
     """A painted wall: nearly even, never quite."""
-    return surface_of(_plaster, (seed,), colour, (2.0, 2.0), rough=0.8, grain="wall")
-
-
-def _plaster(seed: int) -> Array:
     return 0.98 + 0.018 * clouds(seed, 4, 4) + 0.012 * noise(seed, 7, 256, 256)
 
 
@@ -367,54 +486,39 @@ def _carpet(seed: int) -> tuple[Array, Array]:
     return pile, np.where(border, 0.85, bands)
 
 
-def grass(colour: Colour, seed: int) -> Surface:
+@_in_colours(2.2, rough=0.95, grain="grass")
+def grass(seed: int) -> Array:
     """A lawn seen from above: blades, dry patches."""
-    return surface_of(_grass, (seed,), colour, (2.2, 2.2), rough=0.95, grain="grass")
-
-
-def _grass(seed: int) -> Array:
     blades = noise(seed, 1, 512, 512) + 0.8 * noise(seed, 2, 256, 512)
     dry = np.clip(clouds(seed, 4, 5) * 0.5, -1, 1)
     level = 1 + 0.17 * (blades + 0.7 * noise(seed, 3, 128, 256)) + 0.12 * dry
     return np.stack([level * (1 + 0.16 * dry), level * (1 + 0.04 * dry), level], -1)
 
 
-def asphalt(colour: Colour, seed: int) -> Surface:
+@_in_colours(3.0, rough=0.8, grain="ground")
+def asphalt(seed: int) -> Array:
     """A road: grit, wear, hair cracks."""
-    return surface_of(_asphalt, (seed,), colour, (3.0, 3.0), rough=0.8, grain="ground")
-
-
-def _asphalt(seed: int) -> Array:
     grit = noise(seed, 1, 512, 512) * 0.13 + 0.4 * (noise(seed, 2, 512, 512) > 2.3)
     crack = np.abs(clouds(seed + 3, 4, 5)) < 0.012
     return 1 + grit + 0.07 * clouds(seed, 4, 4) - 0.3 * crack
 
 
-def bark(colour: Colour, seed: int) -> Surface:
+@_in_colours(0.8, rough=0.95, grain="stone")
+def bark(seed: int) -> Array:
     """A trunk's furrows, upright."""
-    return surface_of(_bark, (seed,), colour, (0.8, 0.8), rough=0.95, grain="stone")
-
-
-def _bark(seed: int) -> Array:
     ridge = np.abs(noise(seed, 1, 8, 32) + 0.6 * noise(seed, 2, 16, 64))
     return 0.62 + 0.3 * ridge + 0.1 * noise(seed, 3, 128, 256)
 
 
-def metal(colour: Colour, seed: int, *, rough: float = 0.3) -> Surface:
+@_in_colours(0.8, rough=0.32, metal=1.0, grain="metal")
+def metal(seed: int) -> Array:
     """Brushed sheet with scratches and fingermarks."""
-    return surface_of(_metal, (seed,), colour, (0.8, 0.8), rough=rough, metal=1.0, grain="metal")
-
-
-def _metal(seed: int) -> Array:
     return 1 + 0.05 * noise(seed, 1, 512, 4) + 0.03 * noise(seed, 2, 8, 8)
 
 
-def water(colour: Colour, seed: int) -> Surface:
+@_in_colours(6.0, rough=0.12, grain="smooth")
+def water(seed: int) -> Array:
     """A river from the bank: ripples as light and dark streaks."""
-    return surface_of(_water, (seed,), colour, (6.0, 6.0), rough=0.12, grain="smooth")
-
-
-def _water(seed: int) -> Array:
     streaks = 0.16 * noise(seed, 1, 128, 32) + 0.12 * noise(seed, 2, 64, 8)
     return 1 + streaks + 0.1 * noise(seed, 3, 256, 64)
 

@@ -9,11 +9,8 @@ import numpy as np
 
 from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing
 from simulator.studio.solid.meshes import box, joined, shifted, skin
-from simulator.studio.solid.motifs import illustrate, pattern
-from simulator.studio.solid.prints import Sheet, prints_on
-from simulator.studio.solid.shapes import superellipse
-from simulator.studio.solid.typesetting import BOLD, SANS, SERIF, Face
-from simulator.studio.solid.wording import TITLES
+from simulator.studio.solid.motifs import illustrate, pattern, superellipse
+from simulator.studio.solid.prints import BOLD, SANS, SERIF, TITLES, Face, Sheet, prints_on
 from simulator.studio.things.packaging import Design, back, design, flavour
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, scale
@@ -151,7 +148,7 @@ def _spine_print(made: Design, tall: float, thick: float) -> Array:
     page.box((0.0, 0, 0.06, 1), made.accent)
     page.box((0.94, 0, 1, 1), made.accent)
     sort = made.draw.pick("title", TITLES)  # its name stands in front alone
-    page.text(sort, (0.1, 0.2, 0.74, 0.8), ink, BOLD, lines=1, align="left", note=False)
+    page.text(sort, (0.1, 0.2, 0.74, 0.8), ink, BOLD, align="left", note=False)
     illustrate(page, made.draw, made.motif(made.field), 0.84, 0.5, 0.3)
     return page.rgb
 
@@ -172,7 +169,7 @@ def _author(page: Sheet, d: Design, y: float, ground: Colour, align: str = "cent
     cap = page.texts[-1].cap / page.rgb.shape[0] if page.texts else 0.04
     half = min(0.03, 0.46 * cap)
     box = (0.2 if align == "centre" else 0.09, y - half, 0.8, y + half)
-    page.text(d.look.sublabel, box, d.ink(ground), BOLD, lines=1, align=align)
+    page.text(d.look.sublabel, box, d.ink(ground), BOLD, align=align)
 
 
 def _heading(
@@ -271,14 +268,14 @@ def _page(page: Sheet, traits: Traits, look: Look) -> None:
     page.prose((0.1, 0.26, 0.9, 0.4), words, size, ink)
     page.box((0.1, 0.415, 0.9, 0.49), mix((255, 255, 255), hue, 0.14), round_by=0.01)
     formula = v.pick("formula", _FORMULAS)
-    page.text(formula, (0.16, 0.43, 0.84, 0.475), ink, _MATHS, lines=1, note=False)
+    page.text(formula, (0.16, 0.43, 0.84, 0.475), ink, _MATHS, note=False)
     left = f.chance("figure-left")
     figure = (0.1, 0.52, 0.48, 0.76) if left else (0.52, 0.52, 0.9, 0.76)
     column = (0.52, 0.51, 0.9, 0.77) if left else (0.1, 0.51, 0.48, 0.77)
     _figure(page.part(figure, mix((255, 255, 255), hue, 0.06)), traits, hue)
     page.prose(column, words[60:], size, ink)
     page.prose((0.1, 0.785, 0.9, 0.9), words[110:], size, ink)
-    page.text(look.sublabel, (0.3, 0.922, 0.7, 0.962), ink, SANS, lines=1)
+    page.text(look.sublabel, (0.3, 0.922, 0.7, 0.962), ink, SANS)
 
 
 def _left_page(page: Sheet, traits: Traits) -> None:

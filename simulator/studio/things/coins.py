@@ -10,8 +10,7 @@ import numpy as np
 from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing
 from simulator.studio.solid.meshes import lathe, skin
 from simulator.studio.solid.motifs import Colours, illustrate
-from simulator.studio.solid.prints import Sheet, prints_on
-from simulator.studio.solid.typesetting import Face
+from simulator.studio.solid.prints import Face, Sheet, prints_on
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, scale
 
@@ -109,7 +108,7 @@ def _struck(
         face = f.pick("face", _FACES)
         illustrate(relief, f, tones, 0.5, 0.215, 0.12, v("turn", -0.2, 0.2))
         relief.text(look.label, (0.16, 0.345, 0.84, 0.7), white, face, lines=3)
-        relief.text(look.sublabel, (0.34, 0.735, 0.66, 0.84), white, face, lines=1)
+        relief.text(look.sublabel, (0.34, 0.735, 0.66, 0.84), white, face)
         for k in range(v.count("berries", 2, 4)):
             a = math.radians(20 + 16 * k)
             for side in (-1, 1):

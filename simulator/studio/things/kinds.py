@@ -1,46 +1,47 @@
-"""Kind → how it is built, and where one would find it."""
+"""Kind of thing → how it is built, and where one would find it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from simulator.studio.solid.forms import Thing
-from simulator.studio.things.appliances import kettle, toaster
-from simulator.studio.things.backpacks import backpack
-from simulator.studio.things.bags import handbag
-from simulator.studio.things.bicycles import bicycle
-from simulator.studio.things.birds import bird
+from simulator.studio.things.animals import bird, butterfly, fish
+from simulator.studio.things.bags import backpack, handbag
 from simulator.studio.things.books import book, textbook_page
-from simulator.studio.things.bridges import bridge
-from simulator.studio.things.butterflies import butterfly
-from simulator.studio.things.cars import car
-from simulator.studio.things.clocks import clock
+from simulator.studio.things.cars import car, van
+from simulator.studio.things.clothes import hat, shoe
 from simulator.studio.things.coins import coin
-from simulator.studio.things.devices import headphones, speaker
+from simulator.studio.things.cycles import bicycle, motorcycle
+from simulator.studio.things.devices import headphones, speaker, watch
 from simulator.studio.things.dogs import dog
-from simulator.studio.things.fishes import fish
-from simulator.studio.things.flowers import flower
-from simulator.studio.things.guitars import guitar
-from simulator.studio.things.hats import hat
-from simulator.studio.things.kind import Kind
-from simulator.studio.things.lamps import lamp
-from simulator.studio.things.motorcycles import motorcycle
-from simulator.studio.things.mugs import mug
-from simulator.studio.things.packs import carton, packet
+from simulator.studio.things.household import clock, kettle, lamp, mug, toaster
+from simulator.studio.things.landmarks import bridge, tower
+from simulator.studio.things.packed import bottle, carton, jar, packet
 from simulator.studio.things.papers import board_game, poster, ticket
-from simulator.studio.things.play import racket, sports_ball
-from simulator.studio.things.potted import houseplant
+from simulator.studio.things.plants import flower, tree
+from simulator.studio.things.play import guitar, racket, sports_ball
+from simulator.studio.things.potted import houseplant, succulent
 from simulator.studio.things.science import instrument, molecule
-from simulator.studio.things.shoes import shoe
-from simulator.studio.things.shopfronts import shopfront
 from simulator.studio.things.signs import flag, sign
-from simulator.studio.things.statues import statue
-from simulator.studio.things.succulents import succulent
-from simulator.studio.things.towers import tower
-from simulator.studio.things.trees import tree
-from simulator.studio.things.vans import van
-from simulator.studio.things.vessels import bottle, jar
-from simulator.studio.things.watches import watch
+from simulator.studio.things.town import shopfront, statue
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits
+
+
+class Kind(NamedTuple):
+    """How a kind of thing is built, and where one would find it."""
+
+    make: Callable[[Look, Traits], Thing]
+    """The same look gives the same thing: what families share comes from `traits.family` or
+    `traits.near`, what tells look-alikes apart from `traits.variant`."""
+    places: tuple[str, ...]
+    """Names in `simulator.studio.places.kinds.PLACES`, the most usual first."""
+    stands: str = "surface"
+    """surface (table, counter, shelf) · ground · wall · air · plinth · flat (lies on a surface)."""
+    held: bool = False
+    """Whether a wearer would hold it up in one hand."""
+
 
 KINDS: dict[str, Kind] = {
     "dog": Kind(dog, ("park", "living room", "garden", "street", "waterfront"), "ground"),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import cv2
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Colour, Material, Mesh, Part, Point, Thing, turned
+from simulator.studio.solid.forms import Array, Material, Mesh, Part, Point, Thing, turned
 from simulator.studio.solid.meshes import (
     Profile,
     extrude,
@@ -21,6 +21,7 @@ from simulator.studio.solid.meshes import (
     tube,
 )
 from simulator.world.pictures.noise import tile
+from simulator.world.pictures.traits import Colour
 
 Surface = Callable[[Array, Array], Array]
 """Two numbers (arrays of one shape) → points on a body, (…, 3)."""
@@ -63,7 +64,7 @@ def grounded(thing: Thing) -> Thing:
     low, high = thing.bounds
     x, y = (-(low + high)[:2] / 2).tolist()
     by = (x, y, -float(low[2]))
-    return Thing(tuple(p._replace(mesh=shifted(p.mesh, *by)) for p in thing.parts))
+    return Thing.of(*(p._replace(mesh=shifted(p.mesh, *by)) for p in thing.parts))
 
 
 def circle(radius: float, *, n: int = 32, squash: float = 1.0) -> Array:
@@ -138,10 +139,10 @@ def along_x(mesh: Mesh) -> Mesh:
     return posed(mesh, turned((0, 1, 0), 90))
 
 
-def repeated(mesh: Mesh, count: int, *, axis: Point = (0, 0, 1), start: float = 0.0) -> Mesh:
+def repeated(mesh: Mesh, count: int, *, axis: Point = (0, 0, 1)) -> Mesh:
     """Copies of a piece turned evenly about an axis through the origin."""
     step = 360 / count
-    return joined([posed(mesh, turned(axis, start + i * step)) for i in range(count)])
+    return joined([posed(mesh, turned(axis, i * step)) for i in range(count)])
 
 
 def both(mesh: Mesh, *, axis: int = 1) -> Mesh:
@@ -165,11 +166,12 @@ def laid(body: Surface, u: Array, v: Array, *, lift: float = 0.0) -> Mesh:
     return skin(at + normal * lift)
 
 
-def seam(body: Surface, points: Sequence[tuple[float, float]], radius: float, *, sink: float = 0.3,
-    steps: int = 6) -> Mesh:  # fmt: skip
+def seam(
+    body: Surface, points: Sequence[tuple[float, float]], radius: float, *, sink: float = 0.3
+) -> Mesh:
     """A thin line along a body's surface through pairs of its two numbers."""
     p = np.asarray(points, np.float64)
-    t = np.linspace(0, len(p) - 1, (len(p) - 1) * steps + 1)
+    t = np.linspace(0, len(p) - 1, (len(p) - 1) * 6 + 1)
     u, v = (np.interp(t, np.arange(len(p)), p[:, i])[:, None] for i in (0, 1))
     at, normal = _on(body, u, v)
     return tube((at - normal * radius * sink)[:, 0], radius, around=6)

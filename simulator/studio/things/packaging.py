@@ -8,11 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator.studio.solid.motifs import Colours, illustrate, pattern
-from simulator.studio.solid.prints import Box, Sheet
-from simulator.studio.solid.shapes import superellipse
-from simulator.studio.solid.typesetting import BOLD, FACES, SANS, Face
-from simulator.studio.solid.wording import CLAIMS
+from simulator.studio.solid.motifs import Colours, illustrate, pattern, superellipse
+from simulator.studio.solid.prints import BOLD, CLAIMS, FACES, SANS, Box, Face, Sheet
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, oklch, scale
 
@@ -114,7 +111,7 @@ def table(page: Sheet, made: Design) -> None:
     page.rgb[...] = np.array(made.light).round()
     ink = mix(made.dark, made.light, 0.2)
     page.frame((0.02, 0.02, 0.98, 0.98), 0.025, ink)
-    page.text("Nutrition", (0.08, 0.05, 0.92, 0.21), ink, BOLD, lines=1, align="left", note=False)
+    page.text("Nutrition", (0.08, 0.05, 0.92, 0.21), ink, BOLD, align="left", note=False)
     rows = 6
     for i in range(rows):
         y = 0.26 + i * 0.7 / rows
@@ -124,9 +121,7 @@ def table(page: Sheet, made: Design) -> None:
             (_CONTENTS[i], 0.08, 0.6, "left"),
             (amount, 0.62, 0.92, "right"),
         ):
-            page.text(
-                text, (x0, y + 0.02, x1, y + 0.105), ink, SANS, lines=1, align=align, note=False
-            )
+            page.text(text, (x0, y + 0.02, x1, y + 0.105), ink, SANS, align=align, note=False)
 
 
 def _title(page: Sheet, made: Design, box: Box, ground: Colour, *, align: str = "centre",
@@ -137,13 +132,7 @@ def _title(page: Sheet, made: Design, box: Box, ground: Colour, *, align: str = 
     if made.look.label is None:
         claim = made.draw.pick("plain-name", CLAIMS)
         page.text(
-            claim,
-            (x0, y1 - 0.24 * (y1 - y0), x1, y1),
-            ink,
-            made.face,
-            lines=1,
-            align=align,
-            note=False,
+            claim, (x0, y1 - 0.24 * (y1 - y0), x1, y1), ink, made.face, align=align, note=False
         )
         y1 -= 0.28 * (y1 - y0)
         radius = 0.45 * min((x1 - x0) * page.aspect, y1 - y0) / min(page.aspect, 1)
@@ -165,7 +154,7 @@ def _title(page: Sheet, made: Design, box: Box, ground: Colour, *, align: str = 
     bright = abs(luma(made.accent) - luma(ground)) > 110
     page.text(
         made.look.sublabel, (x0, low, x1, min(low + tall, y1)), made.accent if bright else ink,
-        _second(made.face), lines=1, align=align,
+        _second(made.face), align=align,
     )  # fmt: skip
 
 
@@ -178,7 +167,7 @@ def _second(face: Face) -> Face:
 
 def _claim(page: Sheet, made: Design, box: Box, ground: Colour) -> None:
     word = made.draw.pick("claim", CLAIMS)
-    page.text(word, box, made.ink(ground), SANS, lines=1, note=False)
+    page.text(word, box, made.ink(ground), SANS, note=False)
 
 
 def _picture(page: Sheet, made: Design, x: float, y: float, radius: float, ground: Colour) -> None:

@@ -9,13 +9,10 @@ import numpy as np
 
 from simulator.studio.solid.forms import Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import box, joined, lathe, posed, shifted, skin
-from simulator.studio.solid.motifs import illustrate, pattern
-from simulator.studio.solid.prints import Box, Sheet, prints_on
-from simulator.studio.solid.shapes import star
-from simulator.studio.solid.typesetting import BOLD, Face
-from simulator.studio.solid.wording import CLAIMS
-from simulator.studio.things.caps import STEEL
+from simulator.studio.solid.motifs import illustrate, pattern, star
+from simulator.studio.solid.prints import BOLD, CLAIMS, Box, Face, Sheet, prints_on
 from simulator.studio.things.packaging import Design, design
+from simulator.studio.things.packed import STEEL
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, scale
 
@@ -74,7 +71,7 @@ def _game_title(page: Sheet, made: Design) -> None:
         page.text(made.look.label, box, pale, face, lines=3, edge=edge, instead=_GAME)
     if made.look.sublabel:
         page.box((0.58, 0.885, 0.97, 0.975), made.light, round_by=0.05)
-        page.text(made.look.sublabel, (0.62, 0.9, 0.93, 0.96), made.dark, BOLD, lines=1)
+        page.text(made.look.sublabel, (0.62, 0.9, 0.93, 0.96), made.dark, BOLD)
     for k in range(made.variant.count("stars", 2, 5)):
         page.figure(star(5, 0.45), 0.06 + 0.06 * k, 0.93, 0.026, made.accent)
 
@@ -248,7 +245,7 @@ def _words(page: Sheet, d: Design, box: Box, ground: Colour, align: str = "left"
     low = (seat[3] if seat else cut) + 0.025
     bright = abs(luma(d.accent) - luma(ground)) > 100
     ink = d.accent if bright else d.ink(ground)
-    page.text(d.look.sublabel, (x0, low, x1, min(low + 0.06, y1)), ink, BOLD, lines=1, align=align)
+    page.text(d.look.sublabel, (x0, low, x1, min(low + 0.06, y1)), ink, BOLD, align=align)
 
 
 def _round(page: Sheet, d: Design) -> None:
@@ -322,7 +319,7 @@ def ticket(look: Look, traits: Traits) -> Thing:
     page.text(look.label, (0.04, 0.22, stub - 0.04, 0.64), ink, made.face, lines=2, align="left",
               instead="Admit one")  # fmt: skip
     page.box((0.03, 0.71, 0.36, 0.93), made.accent, round_by=0.04)
-    page.text(look.sublabel, (0.05, 0.75, 0.34, 0.89), made.ink(made.accent), BOLD, lines=1,
+    page.text(look.sublabel, (0.05, 0.75, 0.34, 0.89), made.ink(made.accent), BOLD,
               instead="Please keep")  # fmt: skip
     page.small_print((0.41, 0.73, stub - 0.04, 0.92), 3, ink, v)
     _stub(page, made, stub)

@@ -8,10 +8,8 @@ import numpy as np
 
 from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing
 from simulator.studio.solid.meshes import ball, box, extrude, joined, lathe, shifted, skin, tube
-from simulator.studio.solid.motifs import Colours, illustrate
-from simulator.studio.solid.prints import Sheet, prints_on
-from simulator.studio.solid.shapes import star, superellipse
-from simulator.studio.solid.typesetting import BOLD, Face
+from simulator.studio.solid.motifs import Colours, illustrate, star, superellipse
+from simulator.studio.solid.prints import BOLD, Face, Sheet, prints_on
 from simulator.studio.things.packaging import Design, design
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
@@ -117,7 +115,7 @@ def _sign_face(page: Sheet, made: Design, ground: Colour, outline: Array, wooden
     if made.look.sublabel:
         y = 0.78
         text = (left + 0.16, y - 0.09, left + 0.62, y + 0.09)
-        page.text(made.look.sublabel, text, ink, BOLD, lines=1, align="left")
+        page.text(made.look.sublabel, text, ink, BOLD, align="left")
         flip = -1 if made.variant.chance("way") else 1
         x = left + 0.07
         arrow = [
@@ -195,13 +193,11 @@ def flag(look: Look, traits: Traits) -> Thing:
             Material((120, 84, 52), rough=0.5),
         ),
     )
-    return Thing(
-        (
-            Part(cloth, Material(sheet=page.rgb, rough=0.85)),
-            Part(joined([pole, foot], smooth=True), steel),
-            Part(top, Material((206, 168, 88), rough=0.25, metal=1.0)),
-            Part(rope, Material((226, 222, 210), rough=0.9)),
-        )
+    return Thing.of(
+        Part(cloth, Material(sheet=page.rgb, rough=0.85)),
+        Part(joined([pole, foot], smooth=True), steel),
+        Part(top, Material((206, 168, 88), rough=0.25, metal=1.0)),
+        Part(rope, Material((226, 222, 210), rough=0.9)),
     )
 
 

@@ -18,8 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.studio.solid.forms import Array, Lamp, Light
-from simulator.studio.solid.sheets import Atlas, in_one_picture, linear
-from simulator.studio.tracing.merging import GRAINS_MOST, Piece, Shape, Sorts, filled, merged
+from simulator.studio.tracing.merging import (
+    GRAINS_MOST,
+    Atlas,
+    Piece,
+    Shape,
+    Sorts,
+    filled,
+    in_one_picture,
+    linear,
+    merged,
+)
 from simulator.studio.tracing.variant import mitsuba
 
 SKIES = Path(__file__).parents[3] / "assets" / "light"
@@ -278,11 +287,7 @@ def _surface(atlas: Atlas) -> dict[str, Any]:
 
 def _empty_lamp() -> dict[str, Any]:
     mi = mitsuba()
-    return {
-        "type": "rectangle",
-        "to_world": mi.ScalarTransform4f(_stand(_DARK)),
-        "shine": _shine(),
-    }
+    return {"type": "rectangle", "to_world": mi.ScalarTransform4f(_stand(_DARK)), "shine": _shine()}
 
 
 def _shine() -> dict[str, Any]:

@@ -198,15 +198,6 @@ def glance(placed: Sequence[Placed], light: Light, view: View, width: int, heigh
         return _seen(stage, _eye(view, width, height), 0).seen
 
 
-def develop(light: NDArray[np.float32], *, exposure: float = 0.0) -> NDArray[np.uint8]:
-    """Linear light as a phone's picture: exposure from the log mean, a filmic curve, gamma."""
-    light = np.maximum(light, 0)
-    luma = light @ np.array([0.2126, 0.7152, 0.0722], np.float32)
-    x = light * (0.2 * 2**exposure / np.exp(np.log(luma + 1e-3).mean()))
-    curve = np.clip(x * (2.51 * x + 0.03) / (x * (2.43 * x + 0.59) + 0.14), 0, 1)
-    return (curve ** (1 / 2.2) * 255 + 0.5).astype(np.uint8)
-
-
 _ALONE = RLock()
 _shown: tuple[Sequence[Placed], Light, View, LoadedScene] | None = None
 """What stands on the stage now, and for which eye: another look at the same scene need not set it
@@ -253,10 +244,7 @@ def _integrator(what: str) -> Any:
         {
             "light": {"type": "path", "max_depth": 4, "rr_depth": 1},
             "guides": {"type": "aov", "aovs": "al:albedo,nn:sh_normal"},
-            "owners": {
-                "type": "aov",
-                "aovs": "id:shape_index,pi:prim_index,de:depth,po:position",
-            },
+            "owners": {"type": "aov", "aovs": "id:shape_index,pi:prim_index,de:depth,po:position"},
         }[what]
     )
 

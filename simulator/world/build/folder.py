@@ -19,11 +19,15 @@ from mmrag.errors import ConflictError, UsageError
 from mmrag.files.atomic import OWNER, owning, sync_folder, write_bytes
 from mmrag.files.shards import Shard
 from simulator.world.build import table_parts, table_rows
-from simulator.world.build.card import dataset_card
 from simulator.world.build.request import Request, needed_bytes
-from simulator.world.build.table_columns import MANIFEST, SPLITS, TABLES
+from simulator.world.build.table_parts import MANIFEST, SPLITS, TABLES
 from simulator.world.build.workers import check_workers, in_processes
-from simulator.world.build.world_manifest import generator_revision, read_manifest, write_manifest
+from simulator.world.build.world_manifest import (
+    dataset_card,
+    generator_revision,
+    read_manifest,
+    write_manifest,
+)
 from simulator.world.language.voices.reading import content_of
 
 Progress = Callable[[str, int, int], None]
@@ -82,7 +86,7 @@ def _check_makers(request: Request, workers: int) -> None:
     """Refuse to begin with nobody, or with nothing that takes pictures."""
     check_workers(workers)
     if request.pictures:
-        from simulator.world.pictures.renderer import renderer
+        from simulator.world.pictures.scene import renderer
 
         renderer().check()
 
@@ -115,8 +119,7 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
     from simulator.world.language.conversations import make_sessions
     from simulator.world.pages.page_orders import plan_pages
     from simulator.world.pictures.catalogue_pictures import plan_shots
-    from simulator.world.pictures.company import plan_company
-    from simulator.world.pictures.shoot import assign_qualities, is_ego
+    from simulator.world.pictures.shoot import assign_qualities, is_ego, plan_company
 
     facts = generate_facts(
         request.seed,
@@ -268,7 +271,7 @@ def _finish(plan: table_rows.WorldPlan, staging: Path, out: Path, tell: Progress
 
 
 def _about(plan: table_rows.WorldPlan, generator: str) -> dict[str, Any]:
-    from simulator.world.pictures.renderer import renderer
+    from simulator.world.pictures.scene import renderer
 
     return {
         "kind": "mmrag-world",

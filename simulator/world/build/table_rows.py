@@ -10,7 +10,7 @@ import msgspec
 
 from mmrag.records import Polygon
 from simulator.world.build.request import Request
-from simulator.world.build.table_columns import (
+from simulator.world.build.table_parts import (
     DOMAINS,
     DYNAMISM,
     GROUNDING_LABELS,
@@ -19,7 +19,7 @@ from simulator.world.build.table_columns import (
     QUERY_CATEGORIES,
     plain_quality,
 )
-from simulator.world.facts.fact_records import Entity
+from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.questions.question_records import Conversation, Question
 from simulator.world.pages.grounding import Grounder, Grounding
@@ -27,7 +27,7 @@ from simulator.world.pages.markup import to_html
 from simulator.world.pages.page_orders import PagePlan
 from simulator.world.pages.writing import Order, compose
 from simulator.world.pictures import catalogue_pictures, shoot
-from simulator.world.pictures.company import ALONE, Company
+from simulator.world.pictures.shoot import ALONE, Company
 
 Row = dict[str, Any]
 
@@ -119,7 +119,7 @@ def kg_rows(
     for index, shot in enumerate(shots, first):
         jpeg = None
         if plan.request.pictures:
-            from simulator.world.pictures.renderer import renderer
+            from simulator.world.pictures.scene import renderer
 
             scene = catalogue_pictures.shot_scene(shot, plan.facts, plan.request)
             jpeg = shoot.encode_jpeg(renderer().compose(scene).image, plan.request.jpeg)

@@ -22,7 +22,7 @@ from mmrag.records import Polygon
 from simulator.optics.shape.geometry import bounds
 from simulator.world.build import table_parts
 from simulator.world.build.folder import Progress
-from simulator.world.build.table_columns import (
+from simulator.world.build.table_parts import (
     IMAGE_QUALITY,
     SPLITS,
     columns_without_pictures,
@@ -32,7 +32,7 @@ from simulator.world.build.workers import check_workers, in_processes
 from simulator.world.build.world_manifest import read_manifest
 
 if TYPE_CHECKING:
-    from simulator.world.pictures.renderer import Sitting
+    from simulator.world.pictures.scene import Sitting
 
 QUALITY = {"out-of-focus": "blurred"}
 """Quality labels of twins whose kind is no label itself."""
@@ -105,7 +105,7 @@ def build_twins(
 
 
 def _check(asked: Conditions) -> None:
-    from simulator.world.pictures.renderer import TWINS, renderer
+    from simulator.world.pictures.scene import TWINS, renderer
 
     manifest = read_manifest(asked.world)
     if asked.split not in SPLITS:
@@ -141,8 +141,7 @@ def _prepare(asked: Conditions, staging: Path) -> None:
 
 
 def _work(place: int) -> None:
-    from simulator.world.pictures.renderer import renderer
-    from simulator.world.pictures.scene import Scene
+    from simulator.world.pictures.scene import Scene, renderer
 
     assert _asked is not None
     asked, staging = _asked

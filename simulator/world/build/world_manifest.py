@@ -1,9 +1,12 @@
-"""`world.json`: what a world folder holds, what made it, and the hash of every file."""
+"""`world.json`: what a world folder holds, what made it, and its hashes; and the data-set card.
+
+The card is what `datasets.load_dataset(folder, "multi-turn")` reads.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,14 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError
 from mmrag.files.atomic import file_sha256, write_bytes
-from simulator.world.build.table_columns import MANIFEST, SCHEMA_VERSION
+from mmrag.records import Record
+from simulator.counting import counted
+from simulator.world.build.request import difficulty_of
+from simulator.world.build.table_parts import MANIFEST, SCHEMA_VERSION, TABLES
+from simulator.world.language.voices.reading import whose
 
-_BESIDE = ("README.md", "ladder.json")
+LADDER = "ladder.json"
+_BESIDE = ("README.md", LADDER)
 
 LIBRARIES = ("numpy", "opencv-python-headless", "pillow", "pyarrow", "jinja2")
 """Libraries whose version can change the bytes of a world."""
@@ -51,19 +59,12 @@ def write_manifest(folder: Path, about: dict[str, Any], rows: dict[str, int]) ->
     manifest = {
         "schema_version": SCHEMA_VERSION,
         **about,
-        "libraries": library_versions(),
+        "libraries": {name: version(name) for name in LIBRARIES},
         "files": files,
     }
     manifest["fingerprint"] = fingerprint(manifest)
     _write(folder, manifest)
     return manifest
-
-
-def replace_files(folder: Path, manifest: dict[str, Any], names: Sequence[str]) -> None:
-    """Hash files of a world that were written anew, beside its content."""
-    known = manifest["files"]
-    changed = {name: _entry(folder / name, known.get(name, {}).get("rows")) for name in names}
-    _write(folder, {**manifest, "files": dict(sorted({**known, **changed}.items()))})
 
 
 def _entry(path: Path, rows: int | None) -> dict[str, Any]:
@@ -112,8 +113,68 @@ def generator_revision() -> str:
     return digest.hexdigest()[:16]
 
 
-def library_versions() -> dict[str, str]:
-    """The versions of the libraries that matter to the bytes."""
-    from importlib.metadata import version
+class Rung(Record, frozen=True, kw_only=True):
+    """One stage: what an agent was handed, and how often it was right."""
 
-    return {name: version(name) for name in LIBRARIES}
+    stage: str
+    handed: str
+    right: int
+    wrong: int
+    turns: int
+
+
+class Ladder(Record, frozen=True, kw_only=True):
+    """How often an agent is right when it is handed truth stage by stage."""
+
+    agent: str
+    judge: str
+    conversations: int
+    rungs: tuple[Rung, ...]
+
+    def as_text(self) -> str:
+        """A table in Markdown."""
+        lines = "".join(
+            f"| {r.handed} | {r.right / r.turns:.1%} | {r.wrong / r.turns:.1%} |\n"
+            for r in self.rungs
+            if r.turns
+        )
+        return (
+            f"`{self.agent}` over {counted(self.conversations, 'conversation')} "
+            f"({self.rungs[0].turns:,} turns), judged by {self.judge}:\n\n"
+            f"| handed | right | wrong |\n|---|---|---|\n{lines}"
+        )
+
+
+def keep_ladder(folder: Path, ladder: Ladder) -> None:
+    """Write a ladder into its world, and onto the world's card."""
+    data = msgspec.json.format(msgspec.json.encode(ladder), indent=2) + b"\n"
+    manifest = read_manifest(folder)
+    rows = {name: of["rows"] for name, of in manifest["files"].items() if of["rows"] is not None}
+    write_bytes(folder / LADDER, data)
+    write_bytes(folder / "README.md", dataset_card(manifest, rows, ladder).encode())
+    known = manifest["files"]
+    changed = {name: _entry(folder / name, known.get(name, {}).get("rows")) for name in _BESIDE}
+    _write(folder, {**manifest, "files": dict(sorted({**known, **changed}.items()))})
+
+
+def dataset_card(about: dict[str, Any], rows: dict[str, int], ladder: Ladder | None = None) -> str:
+    """README.md with the configurations in its head."""
+    configs = "\n".join(
+        f"- config_name: {table}\n  data_files:\n  - split: validation\n    path: {table}.parquet"
+        for table in TABLES
+    )
+    lines = "\n".join(f"| {name} | {count:,} |" for name, count in sorted(rows.items()))
+    dial = difficulty_of(about)
+    difficulty = dial.in_words() if dial else "unknown"
+    climbed = ladder.as_text() if ladder else "Not measured: `mmrag world ladder FOLDER`.\n"
+    return (
+        f"---\nlicense: apache-2.0\nconfigs:\n{configs}\n---\n\n"
+        f"# A fictional world (seed {about['seed']}, size {about['request']['size']})\n\n"
+        "Every name and every fact in it is invented; nothing here is true of the real world. "
+        f"Questions and pages are in the {whose(about['request']['voices'])}. "
+        "A small share of the pages carries instructions addressed to assistants, on purpose and "
+        "labelled as `hostile`. Pictures, pages and facts are made by mmrag and under its licence, "
+        "Apache 2.0.\n\n"
+        f"| table | rows |\n|---|---|\n{lines}\n\n"
+        f"## Difficulty\n\n{difficulty[0].upper()}{difficulty[1:]}.\n\n{climbed}"
+    )

@@ -13,7 +13,7 @@ from mmrag.errors import UsageError
 from mmrag.files.atomic import write_bytes
 from mmrag.files.images import LazyImage
 from mmrag.records import Session
-from simulator.world.build.table_columns import SPLITS
+from simulator.world.build.table_parts import SPLITS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.sessions import captured, read_world
 

@@ -1,4 +1,4 @@
-"""The published distributions beside those of a world, counted from its folder."""
+"""The published distributions beside those of a world, counted from its folder and pictures."""
 
 from __future__ import annotations
 
@@ -11,17 +11,63 @@ import msgspec
 
 from mmrag.records import Record, Session
 from simulator.counting import counted
-from simulator.world.build.difficulty import difficulty_of
-from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
+from simulator.world.build.request import difficulty_of
+from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published
-from simulator.world.checks.things_in_view import things_in_view
 from simulator.world.checks.verify import stream
 from simulator.world.facts.look import LABELLED
 from simulator.world.language.voices.reading import whose
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
 from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
+from simulator.world.pictures.ground_truth import decode_owners
+from simulator.world.pictures.referents import IN_VIEW, sight_of
 from simulator.world.sessions import captured, read_world
+
+LARGE = 0.04
+"""Of the picture: the box of what is asked about, if it is to be seen well."""
+
+
+def things_in_view(folder: Path) -> dict[str, float]:
+    """Shares in per cent, of egocentric pictures and of turns that mean something in view.
+
+    A rival is another thing of the kind that is asked about.
+    """
+    ego = rivalled = nearest = largest = large = 0
+    ways: Counter[str] = Counter()
+    columns = ["is_ego", "focus", "clean_focus", "owner_image", "scene", "extra"]
+    for split in SPLITS:
+        for row in stream(folder / f"{split}.parquet", columns):
+            ways.update(way for way in row["extra"].get("settled_by") or () if way)
+            if not row["is_ego"] or not row["owner_image"]:
+                continue
+            visible = msgspec.json.decode(row["scene"])["visible"]
+            kinds = [str(name).rpartition("-")[0] for name in visible]
+            owners = decode_owners(row["owner_image"]["bytes"])
+            sight = sight_of(owners, len(visible))
+            rivals = [
+                n for n, kind in enumerate(kinds, 1)
+                if n > 1 and kind == kinds[0] and sight.areas[n - 1] >= IN_VIEW
+            ]  # fmt: skip
+            ego += 1
+            rivalled += bool(rivals)
+            nearest += bool(rivals) and all(sight.off(1) < sight.off(n) for n in rivals)
+            largest += bool(rivals) and all(sight.areas[0] > sight.areas[n - 1] for n in rivals)
+            left, top, right, bottom = row["clean_focus"] or row["focus"] or (0, 0, 0, 0)
+            large += (right - left) * (bottom - top) >= LARGE * owners.size
+    found = {"egocentric with a rival in view": _percent(rivalled, ego)}
+    found["of these, the thing meant is nearest the middle"] = _percent(nearest, rivalled)
+    found["of these, the thing meant is the largest"] = _percent(largest, rivalled)
+    found[f"egocentric, the thing's box at least {LARGE:g} of the picture"] = _percent(large, ego)
+    turns = ways.total()
+    return found | {
+        f"turns settled by {way}": _percent(n, turns) for way, n in sorted(ways.items())
+    }
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 0.0
+
 
 SHARE_TOLERANCE = 2.0
 """Points by which a share may differ from the published one."""
@@ -36,7 +82,7 @@ QUALITY_NORMAL = {
 """CRAG-MM: pictures per quality, egocentric and catalogue-like."""
 
 
-class WorldFigure(Record, frozen=True, kw_only=True):
+class WorldFigure(Record, frozen=True):
     """One number beside its published counterpart."""
 
     group: str
@@ -112,7 +158,7 @@ def world_stats(folder: Path) -> Stats:
             *_difficulty(folder, manifest, [*multi, *single]),
             *_pictures([*multi, *single]),
             *(
-                WorldFigure(group="What is meant", name=name, generated=share)
+                WorldFigure("What is meant", name, share)
                 for name, share in things_in_view(folder).items()
             ),
             *_kg(folder, [*multi, *single]),
@@ -144,7 +190,7 @@ def _voices(sessions: list[Session]) -> Iterable[WorldFigure]:
     for name, count in sorted(counts.items()):
         if name:
             share = 100 * count / len(sessions)
-            yield WorldFigure(group="Voices", name=name, generated=share)
+            yield WorldFigure("Voices", name, share)
 
 
 def _difficulty(
@@ -162,27 +208,19 @@ def _difficulty(
     counts = Counter(n - 1 for (kind, family), n in sizes.items() if family != last[kind])
     for others in sorted({*dial.look_alikes, *counts}):
         yield WorldFigure(
-            group=group,
-            name=f"families with {counted(others, 'look-alike')} of each",
-            generated=100 * counts[others] / max(1, counts.total()),
-            published=100 * dial.look_alikes.get(others, 0),
+            group,
+            f"families with {counted(others, 'look-alike')} of each",
+            100 * counts[others] / max(1, counts.total()),
+            100 * dial.look_alikes.get(others, 0),
         )
     kinds = {row["entity_id"]: row["kind"] for row in things}
     clues = [bool(s.turns[0].text_clue) for s in sessions if kinds[s.extra["subject"]] in LABELLED]
     yield WorldFigure(
-        group=group,
-        name="print that is legible",
-        generated=100 * sum(clues) / max(1, len(clues)),
-        published=100 * dial.legible,
+        group, "print that is legible", 100 * sum(clues) / max(1, len(clues)), 100 * dial.legible
     )
     ways = Counter(w for s in sessions if (w := s.turns[0].extra.get("settled_by")))
     for way, share in dial.settled.items() if ways else ():
-        yield WorldFigure(
-            group=group,
-            name=f"settled by: {way}",
-            generated=100 * ways[way] / ways.total(),
-            published=100 * share,
-        )
+        yield WorldFigure(group, f"settled by: {way}", 100 * ways[way] / ways.total(), 100 * share)
 
 
 def _sizes(
@@ -197,35 +235,31 @@ def _sizes(
         "KG pictures": manifest["counts"]["kg_pictures"],
         "pages": manifest["counts"]["pages"],
     }.items():
-        yield WorldFigure(group="Size", name=name, generated=value, unit="")
-    yield WorldFigure(group="Size", name="on disk", generated=total / 1e6, unit="MB")
+        yield WorldFigure("Size", name, value, unit="")
+    yield WorldFigure("Size", "on disk", total / 1e6, unit="MB")
 
 
 def _conversations(multi: list[Session], single: list[Session]) -> Iterable[WorldFigure]:
     group = "Conversations"
     lengths = [len(s.turns) for s in multi]
     yield WorldFigure(
-        group=group,
-        name="turns per conversation",
-        generated=sum(lengths) / len(lengths),
-        published=published.MEAN_TURNS,
-        tolerance=0.1,
+        group,
+        "turns per conversation",
+        sum(lengths) / len(lengths),
+        published.MEAN_TURNS,
+        0.1,
         unit="",
     )
     shifting = sum(len({t.domain for t in s.turns}) > 1 for s in multi)
     yield WorldFigure(
-        group=group,
-        name="with a domain shift",
-        generated=100 * shifting / len(multi),
-        published=100 * published.DOMAIN_SHIFT,
-        tolerance=2.0,
+        group, "with a domain shift", 100 * shifting / len(multi), 100 * published.DOMAIN_SHIFT, 2.0
     )
     later = [t for s in multi for t in s.turns[1:]]
     for name, n in {
         "later turns that need the picture": sum(bool(t.needs_image) for t in later),
         "later turns that need the history": sum(bool(t.needs_history) for t in later),
     }.items():
-        yield WorldFigure(group=group, name=name, generated=100 * n / max(1, len(later)))
+        yield WorldFigure(group, name, 100 * n / max(1, len(later)))
     first = Counter(s.turns[0].domain for s in multi)
     yield from _shares("Domains, multi-turn (first turn)", first, published.MULTI_TURN)
     domains = Counter(s.turns[0].domain for s in single)
@@ -266,12 +300,10 @@ def _questions(multi: list[Session], single: list[Session]) -> Iterable[WorldFig
     )
     forms = Counter(t.extra["form"] for t in turns)
     for name, n in sorted(forms.items()):
-        yield WorldFigure(group="Forms", name=name, generated=100 * n / len(turns))
+        yield WorldFigure("Forms", name, 100 * n / len(turns))
     offered = Counter(t.reference.text for t in turns if t.reference.text in ("Yes", "No"))
     if total := sum(offered.values()):
-        yield WorldFigure(
-            group="Forms", name="yes, of yes/no", generated=100 * offered["Yes"] / total
-        )
+        yield WorldFigure("Forms", "yes, of yes/no", 100 * offered["Yes"] / total)
 
 
 def _pictures(sessions: list[Session]) -> Iterable[WorldFigure]:
@@ -302,34 +334,29 @@ def _kg(folder: Path, sessions: list[Session]) -> Iterable[WorldFigure]:
     negatives = [min(HARD_NEGATIVES, per_family[families[e]] - pictures[e]) for e in shown.values()]
     relevant = sum(pictures[e] for e in subjects)
     total = pictures.total()
-    yield WorldFigure(group=group, name="entities", generated=len(pictures), unit="")
+    yield WorldFigure(group, "entities", len(pictures), unit="")
     yield WorldFigure(
-        group=group,
-        name="pictures per entity",
-        generated=total / max(1, len(pictures)),
-        published=68 / 26,
-        tolerance=0.5,
+        group, "pictures per entity", total / max(1, len(pictures)), 68 / 26, 0.5, unit=""
+    )
+    yield WorldFigure(
+        group,
+        "entities asked about that it holds",
+        100 * sum(pictures[e] > 0 for e in subjects) / len(subjects),
+        100 * published.KG_COVERAGE,
+        1.0,
+    )
+    yield WorldFigure(
+        group,
+        "irrelevant pictures per relevant one",
+        (total - relevant) / max(1, relevant),
+        OTHERS_PER_RELEVANT,
+        1.0,
         unit="",
     )
     yield WorldFigure(
-        group=group,
-        name="entities asked about that it holds",
-        generated=100 * sum(pictures[e] > 0 for e in subjects) / len(subjects),
-        published=100 * published.KG_COVERAGE,
-        tolerance=1.0,
-    )
-    yield WorldFigure(
-        group=group,
-        name="irrelevant pictures per relevant one",
-        generated=(total - relevant) / max(1, relevant),
-        published=OTHERS_PER_RELEVANT,
-        tolerance=1.0,
-        unit="",
-    )
-    yield WorldFigure(
-        group=group,
-        name=f"look-alike pictures per query (most: {HARD_NEGATIVES})",
-        generated=sum(negatives) / len(negatives),
+        group,
+        f"look-alike pictures per query (most: {HARD_NEGATIVES})",
+        sum(negatives) / len(negatives),
         unit="",
     )
 
@@ -356,42 +383,33 @@ def _pages(folder: Path, sessions: list[Session]) -> Iterable[WorldFigure]:
     partly = sum(bool(supported.get(i, set()) & of) for i, of in needed.items())
     wholly = sum(of <= supported.get(i, set()) for i, of in needed.items())
     yield WorldFigure(
-        group=group,
-        name="irrelevant pages per relevant one",
-        generated=worth["irrelevant"] / max(1, worth.total() - worth["irrelevant"]),
-        published=IRRELEVANT_PER_RELEVANT,
-        tolerance=0.1,
+        group,
+        "irrelevant pages per relevant one",
+        worth["irrelevant"] / max(1, worth.total() - worth["irrelevant"]),
+        IRRELEVANT_PER_RELEVANT,
+        0.1,
         unit="",
     )
     yield WorldFigure(
-        group=group,
-        name="most pages per question (published: up to 50)",
-        generated=max(per_turn.values(), default=0),
+        group,
+        "most pages per question (published: up to 50)",
+        max(per_turn.values(), default=0),
         unit="",
     )
     yield WorldFigure(
-        group=group,
-        name="pages per question",
-        generated=per_turn.total() / max(1, len(per_turn)),
-        unit="",
+        group, "pages per question", per_turn.total() / max(1, len(per_turn)), unit=""
     )
     for name, n in {
         "questions with a needed fact on some page": partly,
         "questions with all needed facts on pages": wholly,
     }.items():
-        yield WorldFigure(group=group, name=name, generated=100 * n / max(1, len(external)))
+        yield WorldFigure(group, name, 100 * n / max(1, len(external)))
     for name in GROUNDING_LABELS:
-        yield WorldFigure(
-            group="Grounding labels", name=name, generated=100 * worth[name] / max(1, worth.total())
-        )
+        yield WorldFigure("Grounding labels", name, 100 * worth[name] / max(1, worth.total()))
     for name in PAGE_LABELS:
-        yield WorldFigure(
-            group="Page labels", name=name, generated=100 * labels[name] / max(1, labels.total())
-        )
+        yield WorldFigure("Page labels", name, 100 * labels[name] / max(1, labels.total()))
     for name, n in sorted(styles.items()):
-        yield WorldFigure(
-            group="Page styles", name=name, generated=100 * n / max(1, styles.total())
-        )
+        yield WorldFigure("Page styles", name, 100 * n / max(1, styles.total()))
 
 
 def _shares(group: str, counts: Counter[Any], wanted: Mapping[str, float]) -> Iterable[WorldFigure]:
@@ -401,13 +419,7 @@ def _shares(group: str, counts: Counter[Any], wanted: Mapping[str, float]) -> It
 
 
 def _share(group: str, name: str, generated: float, wanted: float) -> WorldFigure:
-    return WorldFigure(
-        group=group,
-        name=name,
-        generated=100 * generated,
-        published=100 * wanted,
-        tolerance=SHARE_TOLERANCE,
-    )
+    return WorldFigure(group, name, 100 * generated, 100 * wanted, SHARE_TOLERANCE)
 
 
 def _number(value: float, unit: str) -> str:
@@ -415,6 +427,3 @@ def _number(value: float, unit: str) -> str:
         return f"{value:.1f} %"
     text = f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
     return f"{text} {unit}".strip()
-
-
-__all__ = ["SPLITS", "Stats", "WorldFigure", "world_stats"]

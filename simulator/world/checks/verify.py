@@ -18,9 +18,9 @@ from mmrag.records import Record, Session, Turn
 from simulator.counting import problems_told
 from simulator.datasets.broken import problem_of
 from simulator.datasets.own.lines import is_gaze
-from simulator.world.build.table_columns import GROUNDING_LABELS, PAGE_LABELS, SPLITS
+from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
-from simulator.world.facts.fact_records import Entity, Fact
+from simulator.world.facts.domain_schema import Entity, Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import Look
 from simulator.world.language.conversations import check_session

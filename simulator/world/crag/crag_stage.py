@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.fact_records import Entity
+from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.facts.names import Names

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mmrag.errors import DataError
-from simulator.world.facts.domain_schema import attribute_of, attributes_of
-from simulator.world.facts.fact_records import Attribute, Entity, Fact, FactValue, Ref
+from simulator.world.facts.domain_schema import (
+    Attribute,
+    Entity,
+    Fact,
+    FactValue,
+    Ref,
+    attribute_of,
+    attributes_of,
+)
 
 Span = tuple[str | None, str | None, FactValue]
 """valid_from (inclusive), valid_to (exclusive), value."""
@@ -29,7 +36,7 @@ class FactBase:
         self.seed = seed
         self.window = window
         """First and last instant at which a wearer may ask; every fact holds throughout."""
-        self.entities: dict[str, Entity] = {e.id: e for e in sorted(entities, key=_by_id)}
+        self.entities: dict[str, Entity] = {e.id: e for e in sorted(entities, key=lambda e: e.id)}
         self._spans = spans
         self._by_kind: dict[str, list[Entity]] = {}
         self._by_name: dict[str, list[str]] = {}
@@ -212,10 +219,6 @@ class FactBase:
                 f"{attribute!r} of {entity_id!r} has {len(holding)} values at {at}, not one."
             )
         return holding[0]
-
-
-def _by_id(entity: Entity) -> str:
-    return entity.id
 
 
 def _tokens(text: str) -> list[str]:

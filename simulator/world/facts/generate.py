@@ -9,14 +9,14 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from mmrag.errors import UsageError
-from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
+from simulator.world.build.request import LIFE
 from simulator.world.checks.published import SESSIONS
-from simulator.world.facts.domain_schema import DOMAINS, attribute_of, attributes_of, domain_of_kind
-from simulator.world.facts.fact_records import (
+from simulator.world.facts.domain_schema import (
+    DOMAINS,
     HUBS,
     Attribute,
     Choice,
@@ -28,6 +28,9 @@ from simulator.world.facts.fact_records import (
     Ref,
     Several,
     Year,
+    attribute_of,
+    attributes_of,
+    domain_of_kind,
 )
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.look import KINDS, LABELLED, Look
@@ -172,19 +175,9 @@ def _printed(entity: Entity, facts: FactBase) -> Entity:
     sublabel = None
     key = domain_of_kind(entity.kind).sublabel.get(entity.kind)
     if key is not None:
-        attribute = next(a for a in attributes_of(entity.kind) if a.key == key)
+        attribute = attribute_of(entity.kind, key)
         sublabel = say_value(attribute, facts.value(entity.id, key, facts.window[0]), facts)
-    look = msgspec.structs.replace(entity.look, label=entity.name, sublabel=sublabel)
-    return Entity(
-        id=entity.id,
-        name=entity.name,
-        aliases=entity.aliases,
-        domain=entity.domain,
-        kind=entity.kind,
-        popularity=entity.popularity,
-        family=entity.family,
-        look=look,
-    )
+    return replace(entity, look=replace(entity.look, label=entity.name, sublabel=sublabel))
 
 
 class _Values:

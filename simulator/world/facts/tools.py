@@ -13,8 +13,16 @@ from typing import Any
 
 from mmrag.errors import UsageError
 from mmrag.tools import Tool, ToolCall
-from simulator.world.facts.domain_schema import DOMAINS, HUB, attributes_of
-from simulator.world.facts.fact_records import Attribute, Domain, Entity, Fact, Number
+from simulator.world.facts.domain_schema import (
+    DOMAINS,
+    HUB,
+    Attribute,
+    Domain,
+    Entity,
+    Fact,
+    Number,
+    attributes_of,
+)
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value
 
@@ -49,57 +57,47 @@ def _domain_tools(facts: FactBase, domain: Domain) -> list[Tool]:
     reader = _Reader(facts, kinds)
     name = _string("exact name or alias")
     day = _string("ISO date or date-time; now when left out")
+    limit = {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS}
+
+    def tool(
+        suffix: str, says: str, answer: Callable[..., Any], properties: dict[str, Any],
+        *left_out: str,
+    ) -> Tool:  # fmt: skip
+        schema = {
+            "type": "object",
+            "properties": properties,
+            "required": [key for key in properties if key not in left_out],
+            "additionalProperties": False,
+        }
+        return Tool(
+            name=f"{prefix}_{suffix}", description=says, parameters=schema,
+            call=reader.as_of(answer),
+        )  # fmt: skip
+
     made = [
-        Tool(
-            name=f"{prefix}_search_by_name",
-            description=f"Search for things by name ({what}). Returns names, best match first.",
-            parameters=_object(
-                {"query": _string("part of a name"), "limit": _integer()}, ["query"]
-            ),
-            call=reader.as_of(reader.search_by_name),
-        ),
-        Tool(
-            name=f"{prefix}_get_entity",
-            description=f"Everything known about one thing ({what}) at a date.",
-            parameters=_object({"name": name, "date": day}, ["name"]),
-            call=reader.as_of(reader.get_entity),
-        ),
-        Tool(
-            name=f"{prefix}_get_attribute",
-            description=f"One attribute of one thing ({what}) at a date.",
-            parameters=_object(
-                {"name": name, "attribute": _one_of(keys), "date": day}, ["name", "attribute"]
-            ),
-            call=reader.as_of(reader.get_attribute),
-        ),
-        Tool(
-            name=f"{prefix}_get_history",
-            description=f"All values of a changing attribute of one thing ({what}), oldest first.",
-            parameters=_object(
-                {"name": name, "attribute": _one_of(changing)}, ["name", "attribute"]
-            ),
-            call=reader.as_of(reader.get_history),
-        ),
-        Tool(
-            name=f"{prefix}_list_by_relation",
-            description=f"The things ({what}) whose relation leads to a given person, company, "
-            "town or thing.",
-            parameters=_object(
-                {"relation": _one_of(relations), "target": name, "date": day},
-                ["relation", "target"],
-            ),
-            call=reader.as_of(reader.list_by_relation),
-        ),
-    ]
+        tool("search_by_name",
+             f"Search for things by name ({what}). Returns names, best match first.",
+             reader.search_by_name, {"query": _string("part of a name"), "limit": limit}, "limit"),
+        tool("get_entity", f"Everything known about one thing ({what}) at a date.",
+             reader.get_entity, {"name": name, "date": day}, "date"),
+        tool("get_attribute", f"One attribute of one thing ({what}) at a date.",
+             reader.get_attribute, {"name": name, "attribute": _one_of(keys), "date": day}, "date"),
+        tool("get_history",
+             f"All values of a changing attribute of one thing ({what}), oldest first.",
+             reader.get_history, {"name": name, "attribute": _one_of(changing)}),
+        tool("list_by_relation",
+             f"The things ({what}) whose relation leads to a given person, company, town or "
+             "thing.",
+             reader.list_by_relation,
+             {"relation": _one_of(relations), "target": name, "date": day}, "date"),
+    ]  # fmt: skip
     if prices:
-        made.append(
-            Tool(
-                name=f"{prefix}_get_price_history",
-                description=f"The prices of one thing ({what}) through time, oldest first.",
-                parameters=_object({"name": name, "attribute": _one_of(prices)}, ["name"]),
-                call=reader.as_of(reader.price_history(prices[0])),
-            )
-        )
+        made.append(tool(
+            "get_price_history",
+            f"The prices of one thing ({what}) through time, oldest first.",
+            reader.price_history(prices[0]), {"name": name, "attribute": _one_of(prices)},
+            "attribute",
+        ))  # fmt: skip
     return made
 
 
@@ -205,21 +203,8 @@ def _moment(date: str | None, at: str) -> str:
     return f"{date}T12:00" if len(date) == 10 else date
 
 
-def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-    }
-
-
 def _string(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
-
-
-def _integer() -> dict[str, Any]:
-    return {"type": "integer", "minimum": 1, "maximum": MAX_RESULTS}
 
 
 def _one_of(values: list[str]) -> dict[str, Any]:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
-from simulator.world.facts.domain_schema import attribute_of
-from simulator.world.facts.fact_records import Attribute, Day, Fact, FactValue, Number, Ref
+from simulator.world.facts.domain_schema import (
+    Attribute,
+    Day,
+    Fact,
+    FactValue,
+    Number,
+    Ref,
+    attribute_of,
+)
 
 if TYPE_CHECKING:
     from simulator.world.facts.factbase import FactBase

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 
-from simulator.world.facts.fact_records import Entity
+from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS
 

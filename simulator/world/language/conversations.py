@@ -1,5 +1,9 @@
 """Sessions with their questions: errands that somebody runs with a thing before them.
 
+What each session is to be is fixed before anything is made, by quotas instead of luck: every
+published share (domains, lengths, shifts, popularity, and of single questions the types in each
+domain) is met by largest remainders over the whole set.
+
 What is asked next is chosen among the needs of one voice: a follow-up, or another step of the
 errand, never a step back. Of what could be asked, that is taken which the world has least of so
 far, so that types and dynamism come out in the published proportions. `check_session` derives
@@ -9,25 +13,227 @@ every answer again.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
 
-from mmrag.errors import DataError
-from simulator.world.build.difficulty import LIFE
+from mmrag.errors import DataError, UsageError
+from mmrag.records import Record
 from simulator.world.build.randomness import Draw
-from simulator.world.checks.published import TYPES
-from simulator.world.facts.domain_schema import domain_of_kind
-from simulator.world.facts.fact_records import HUBS, Entity
+from simulator.world.build.request import LIFE
+from simulator.world.checks.published import (
+    DOMAIN_SHIFT,
+    DYNAMISM,
+    EXTERNAL,
+    MULTI_TURN,
+    SINGLE_TOTALS,
+    SINGLE_TURN,
+    TORSO_TAIL,
+    TYPE_TOTALS,
+    TYPES,
+)
+from simulator.world.facts.domain_schema import HUBS, Entity, domain_of_kind
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
-from simulator.world.language.balance import Balance, asks_for
+from simulator.world.facts.look import KINDS
 from simulator.world.language.filling import Filled, Moment, Statistics, fill, is_mistaken, points
 from simulator.world.language.program import evaluate
-from simulator.world.language.questions.answers import say_answer
-from simulator.world.language.questions.phrases import utter
+from simulator.world.language.questions.answers import say_answer, utter
 from simulator.world.language.questions.question_records import Conversation, Need, Question
-from simulator.world.language.session_plans import SessionPlan, make_plan
 from simulator.world.language.voices.needs import PLACES, STEPS, Want
 from simulator.world.language.voices.reading import voice as voice_of
+
+SHARE_TOLERANCE = 0.02
+"""By how much a type or a speed may be short of its published share; more where turns are few."""
+
+_TYPE_SHARES = {t: n / sum(TYPE_TOTALS.values()) for t, n in TYPE_TOTALS.items()}
+
+
+@dataclass
+class Balance:
+    """What a set has so far of everything that is to come out in proportion."""
+
+    turns: int = 0
+    types: Counter[str] = field(default_factory=Counter[str])
+    speeds: Counter[str] = field(default_factory=Counter[str])
+    visual: int = 0
+    used: Counter[str] = field(default_factory=Counter[str])
+    """Need → how often it was asked."""
+    flips: Counter[str] = field(default_factory=Counter[str])
+    """Need → by how much it was answered yes (or with a true premise) more often than no."""
+    leaning: Counter[str] = field(default_factory=Counter[str])
+    """The same of all needs together, premises apart."""
+
+    def plus(self, other: Balance) -> Balance:
+        """Both together."""
+        return Balance(
+            turns=self.turns + other.turns,
+            types=self.types + other.types,
+            speeds=self.speeds + other.speeds,
+            visual=self.visual + other.visual,
+            used=self.used + other.used,
+            flips=_added(self.flips, other.flips),
+            leaning=_added(self.leaning, other.leaning),
+        )
+
+    def lack(self, query_type: str, speed: str, *, visual: bool) -> float:
+        """How much a question of this type and speed is wanting."""
+        n = self.turns + 1
+        of_type = _TYPE_SHARES[query_type] * n - self.types[query_type]
+        of_speed = DYNAMISM[speed] * n - self.speeds[speed]
+        of_visual = (1 - EXTERNAL) * n - self.visual
+        return of_type + of_speed + (of_visual if visual else -of_visual)
+
+    def add(self, filled: Filled, question: Question) -> None:
+        """One more question."""
+        self.turns += 1
+        self.types[question.query_type] += 1
+        self.speeds[question.dynamism] += 1
+        self.visual += not question.external
+        self.used[filled.want.id] += 1
+        if question.choice or question.program[0] == "premise":
+            is_yes = question.answer == "Yes" if question.choice else not question.false_premise
+            self.flips[filled.want.id] += 1 if is_yes else -1
+            self.leaning[asks_for(filled.want)] += 1 if is_yes else -1
+
+    def refuse_if_short(self, *, is_planned: bool) -> None:
+        """A world that cannot have the published shares is none. `is_planned`: its types are."""
+        lacks = [
+            (share - counts[key] / max(1, self.turns), name, key, share)
+            for name, shares, counts in (
+                ("type", {} if is_planned else _TYPE_SHARES, self.types),
+                ("dynamism", DYNAMISM, self.speeds),
+            )
+            for key, share in shares.items()
+        ]
+        lack, name, key, share = max(lacks)
+        if lack > max(SHARE_TOLERANCE, 4 / max(1, self.turns)):
+            raise DataError(
+                f"{share - lack:.0%} of {self.turns} questions are of the {name} {key}, and "
+                f"{share:.0%} are published: give the voices more needs of that {name}."
+            )
+
+
+def _added(a: Counter[str], b: Counter[str]) -> Counter[str]:
+    found = Counter(a)
+    found.update(b)
+    return found
+
+
+def asks_for(want: Want) -> str:
+    """What is kept in balance apart: statements that may be false, and questions."""
+    return "premise" if want.answer[0] == "premise" else "question"
+
+
+T = TypeVar("T")
+
+LENGTHS = {2: 0.04, 3: 0.09, 4: 0.17, 5: 0.33, 6: 0.37}
+"""Turns per conversation: 4.9 on average."""
+
+_KG = TORSO_TAIL * 1.5
+"""Share of KG questions (equal thirds of popularity), so that a fifth concern torso and tail."""
+
+
+class SessionPlan(Record, frozen=True, kw_only=True):
+    """What one session is to be."""
+
+    id: str
+    domain: str
+    kinds: tuple[str, ...]
+    """The kinds of the domain, the one asked about least first."""
+    popularity: str
+    source: str
+    turns: int
+    shifts: int = 0
+    """How often it moves to another domain."""
+    query_type: str = ""
+    """Of a single question; in a conversation the types are kept in balance as it goes."""
+
+
+def make_plan(seed: int, conversations: int, singles: int) -> tuple[SessionPlan, ...]:
+    """Plans of all sessions: the multi-turn set, then the single-turn set."""
+    if conversations < 0 or singles < 0 or conversations + singles < 1:
+        raise UsageError(
+            f"{conversations} conversations and {singles} single questions make no data set; "
+            "ask for at least one session."
+        )
+    multi = _Planner(Draw(seed, "plan", "multi", conversations)).conversations(conversations)
+    single = _Planner(Draw(seed, "plan", "single", singles)).singles(singles)
+    return (*multi, *single)
+
+
+def quota(shares: Mapping[T, float], total: int) -> dict[T, int]:
+    """Whole numbers in proportion to shares, by largest remainders; their sum is `total`."""
+    whole = sum(shares.values())
+    exact = {k: v * total / whole for k, v in shares.items()}
+    counts = {k: int(v) for k, v in exact.items()}
+    order = sorted(exact, key=lambda k: (counts[k] - exact[k], str(k)))
+    for k in order[: total - sum(counts.values())]:
+        counts[k] += 1
+    return counts
+
+
+class _Planner:
+    """Keeps the balances of one set."""
+
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+        self._kinds: dict[str, int] = {}
+        self._orders: dict[str, list[str]] = {}
+
+    def singles(self, n: int) -> list[SessionPlan]:
+        slots: list[tuple[str, str]] = []
+        for domain, count in quota(SINGLE_TOTALS, n).items():
+            types = quota(dict(zip(TYPES, SINGLE_TURN[domain], strict=True)), count)
+            slots += [(domain, t) for t, k in types.items() for _ in range(k)]
+        slots = self._draw.shuffled(slots)
+        popularity = self._popularity(n)
+        return [
+            self._session(f"single-{i:05d}", domain, popularity[i], 1, query_type=query_type)
+            for i, (domain, query_type) in enumerate(slots)
+        ]
+
+    def conversations(self, n: int) -> list[SessionPlan]:
+        lengths = self._spread(quota(LENGTHS, n))
+        domains = self._spread(quota(MULTI_TURN, n))
+        shifting = self._spread(quota({1: DOMAIN_SHIFT, 0: 1 - DOMAIN_SHIFT}, n))
+        popularity = self._popularity(n)
+        return [
+            self._session(f"multi-{i:05d}", domains[i], popularity[i], lengths[i], shifts=shift)
+            for i, shift in enumerate(shifting)
+        ]
+
+    def _spread(self, counts: Mapping[T, int]) -> list[T]:
+        return self._draw.shuffled([k for k, n in counts.items() for _ in range(n)])
+
+    def _popularity(self, n: int) -> list[tuple[str, str]]:
+        shares = {("kg", p): _KG / 3 for p in ("head", "torso", "tail")}
+        return self._spread(quota({**shares, ("web", "head"): 1 - _KG}, n))
+
+    def _order(self, domain: str) -> tuple[str, ...]:
+        """The kinds of a domain, the one that was asked about least first."""
+        if domain not in self._orders:
+            self._orders[domain] = self._draw.shuffled(KINDS[domain])
+        order = sorted(self._orders[domain], key=lambda k: self._kinds.get(k, 0))
+        self._kinds[order[0]] = self._kinds.get(order[0], 0) + 1
+        return tuple(order)
+
+    def _session(
+        self, session_id: str, domain: str, popularity: tuple[str, str], turns: int, *,
+        shifts: int = 0, query_type: str = "",
+    ) -> SessionPlan:  # fmt: skip
+        return SessionPlan(
+            id=session_id,
+            domain=domain,
+            kinds=self._order(domain),
+            source=popularity[0],
+            popularity=popularity[1],
+            turns=turns,
+            shifts=shifts,
+            query_type=query_type,
+        )
+
 
 _TRIES = 12
 """Things tried for a session in one voice, and then in each of the others."""

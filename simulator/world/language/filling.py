@@ -9,17 +9,16 @@ from functools import cache
 from typing import Any
 
 from mmrag.errors import DataError
-from simulator.world.build.difficulty import LIFE
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.domain_schema import attribute_of, attributes_of
-from simulator.world.facts.fact_records import Entity, Number
+from simulator.world.build.request import LIFE
+from simulator.world.facts.domain_schema import Entity, Number, attribute_of, attributes_of
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS
 from simulator.world.facts.wording import MONTHS, say_number, say_value
 from simulator.world.language.askable import askable
 from simulator.world.language.expressions import bind
 from simulator.world.language.program import Access, Answer, evaluate
-from simulator.world.language.questions.phrases import (
+from simulator.world.language.questions.answers import (
     called,
     noun_of,
     plural_of,

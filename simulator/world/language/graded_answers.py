@@ -20,11 +20,10 @@ from mmrag.errors import DataError
 from mmrag.judges.structured_replies import split
 from mmrag.records import Turn
 from simulator.world.build.randomness import Draw
-from simulator.world.build.table_columns import GROUNDING_LABELS, SPLITS
+from simulator.world.build.table_parts import GROUNDING_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks.verify import read_facts, stream
-from simulator.world.facts.domain_schema import attribute_of
-from simulator.world.facts.fact_records import Attribute
+from simulator.world.facts.domain_schema import Attribute, Entity, attribute_of
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value
 from simulator.world.pages.document import Statement
@@ -48,17 +47,83 @@ class _Told(NamedTuple):
     place: int
     label: str
     statement: Statement
+    value: str
+    """In words."""
     sentence: str
+
+    @property
+    def about(self) -> tuple[str, str]:
+        return self.statement.entity_id, self.statement.attribute
+
+    @property
+    def is_relevant(self) -> bool:
+        return self.label in RELEVANT
+
+
+class _Sentence(NamedTuple):
+    text: str
+    support: str = "supported"
+    relevant: str = "supported"
+    cites: tuple[int, ...] = ()
+
+
+_Made = tuple[list[_Sentence], str] | None
+"""The sentences of an answer and its eligibility; None where a form cannot be made."""
 
 
 class _Asked(NamedTuple):
     """A question with its passages and what they state."""
 
     turn: Turn
+    facts: FactBase
+    entity: Entity
+    attribute: Attribute
+    at: str
+    truth: str
     passages: list[dict[str, Any]]
     told: list[_Told]
     stated: set[tuple[str, str]]
     """Everything that the pages behind the passages state, said recognisably or not."""
+    draw: Draw
+    """Of the answer."""
+
+    @property
+    def mine(self) -> list[_Told]:
+        """What the passages say of the very thing that is asked."""
+        return [t for t in self.told if t.about == (self.entity.id, self.attribute.key)]
+
+    def words(self, entity: Entity, key: str, value: str) -> str:
+        """A sentence that gives an attribute of an entity a value."""
+        noun = attribute_of(entity.kind, key).noun
+        return self.draw.pick(_SAYING).format(noun=noun, name=entity.name, value=value)
+
+    def tell(self, told: _Told) -> _Sentence:
+        """What a passage says, with the passage cited."""
+        words = self.words(self.facts.entity(told.about[0]), told.about[1], told.value)
+        return _Sentence(f"{words[:-1]} [{told.place}].", cites=(told.place,))
+
+    def at_odds(self, words: str, place: int) -> _Made:
+        """An answer that cites a passage which says otherwise."""
+        text = f"{words[:-1]} [{place}]."
+        return [_Sentence(text, "contradicted", "contradicted", (place,))], "no_issues"
+
+    def other_value(self) -> str | None:
+        """A value of the same kind that no passage gives: that of another entity."""
+        given = {self.truth, *(t.value for t in self.told)}
+        for other in self.draw.sample(self.facts.of_kind(self.entity.kind), 20):
+            if self.attribute.key in {a.key for a in self.facts.attributes(other.id)}:
+                value = self.said_at(other.id, self.attribute)
+                if value is not None and value not in given:
+                    return value
+        return None
+
+    def said_at(self, entity_id: str, attribute: Attribute) -> str | None:
+        """A value in words; None where the attribute had none at the time."""
+        try:
+            value = self.facts.value(entity_id, attribute.key, self.at)
+        except DataError:
+            return None
+        return say_value(attribute, value, self.facts)
 
 
 def graded_answers(folder: Path, *, count: int = 1000, seed: int = 0) -> Iterator[dict[str, Any]]:
@@ -72,8 +137,13 @@ def graded_answers(folder: Path, *, count: int = 1000, seed: int = 0) -> Iterato
     for turn_id, form in drawn:
         if made == count:
             return
-        asked = _asked(plain[turn_id], grounding.get(turn_id, []), states, facts, form)
-        line = None if asked is None else _line(asked, form, facts, Draw(seed, turn_id, form))
+        rows = grounding.get(turn_id, [])
+        if form in ("rightly declining", "invented"):
+            rows = [row for row in rows if GROUNDING_LABELS[row["label"]] != "answers"]
+        if not rows:
+            continue
+        asked = _asked(plain[turn_id], rows, states, facts, Draw(seed, turn_id, form))
+        line = _line(asked, form)
         if line is not None:
             made += 1
             yield line
@@ -88,12 +158,10 @@ def _is_plain(turn: Turn) -> bool:
 
 
 def _asked(
-    turn: Turn, rows: list[dict[str, Any]], states: dict[str, Any], facts: FactBase, form: str
-) -> _Asked | None:
-    """The question with at most fifteen passages; without those that answer where it says so."""
+    turn: Turn, rows: list[dict[str, Any]], states: dict[str, Any], facts: FactBase, own: Draw
+) -> _Asked:
+    """The question with at most fifteen passages."""
     draw = Draw("passages", turn.id)
-    if form in ("rightly declining", "invented"):
-        rows = [row for row in rows if GROUNDING_LABELS[row["label"]] != "answers"]
     useful = [row for row in rows if GROUNDING_LABELS[row["label"]] != "irrelevant"]
     idle = [row for row in rows if GROUNDING_LABELS[row["label"]] == "irrelevant"]
     chosen = draw.shuffled(draw.sample(useful, 9))
@@ -116,7 +184,11 @@ def _asked(
         there = states.get(row["page_url"], ())
         stated |= {(s.entity_id, s.attribute) for s in there}
         told += _said(len(passages), label, row["passage"], there, facts)
-    return _Asked(turn, passages, told, stated) if passages else None
+    need = turn.extra["needs"][0]
+    entity = facts.entity(need["entity_id"])
+    attribute = attribute_of(entity.kind, need["attribute"])
+    truth = say_value(attribute, facts.value(entity.id, attribute.key, need["at"]), facts)
+    return _Asked(turn, facts, entity, attribute, need["at"], truth, passages, told, stated, own)
 
 
 def _label(row: dict[str, Any], turn: Turn, draw: Draw) -> str:
@@ -136,26 +208,16 @@ def _said(place: int, label: str, passage: str, there: Any, facts: FactBase) -> 
             value = say_value(attribute, statement.value, facts)
             whole = rf"(?<![\w.,$]){re.escape(value)}(?![\w]|[.,]\d)"
             if attribute.noun.lower() in sentence.lower() and re.search(whole, sentence):
-                yield _Told(place, label, statement, sentence)
+                yield _Told(place, label, statement, value, sentence)
 
 
-class _Sentence(NamedTuple):
-    text: str
-    support: str = "supported"
-    relevant: str = "supported"
-    cites: tuple[int, ...] = ()
-
-
-def _line(asked: _Asked, form: str, facts: FactBase, draw: Draw) -> dict[str, Any] | None:
-    turn, need = asked.turn, asked.turn.extra["needs"][0]
-    entity = facts.entity(need["entity_id"])
-    attribute = attribute_of(entity.kind, need["attribute"])
-    truth = say_value(attribute, facts.value(entity.id, attribute.key, need["at"]), facts)
-    composed = _compose(asked, form, facts, draw, truth)
+def _line(asked: _Asked, form: str) -> dict[str, Any] | None:
+    turn, entity, attribute = asked.turn, asked.entity, asked.attribute
+    composed = _compose(asked, form)
     if composed is None:
         return None
     sentences, eligibility = composed
-    if draw.chance(0.2) and sentences[0].support != "not_needed":
+    if asked.draw.chance(0.2) and sentences[0].support != "not_needed":
         sentences.append(_Sentence("I hope that this helps!", "not_needed", "not_needed"))
     answer = " ".join(s.text for s in sentences)
     if len(split(answer)) != len(sentences):
@@ -163,14 +225,17 @@ def _line(asked: _Asked, form: str, facts: FactBase, draw: Draw) -> dict[str, An
     answering = [p for p in asked.passages if p["label"] == "answers"]
     cited = [p["id"] for p in answering[:3]]
     human = (
-        f"The {attribute.noun} of {entity.name} is {truth}" + "".join(f" [{i}]" for i in cited)
+        f"The {attribute.noun} of {entity.name} is {asked.truth}"
+        + "".join(f" [{i}]" for i in cited)
         if answering
         else "There is not enough grounding for an answer"
     )
-    needed = [t.sentence for t in _mine(asked, turn) if t.label == "answers"]
+    at = asked.at[:10]
+    when = "" if at == turn.extra["at"][:10] else f" on {at}"
+    needed = [t.sentence for t in asked.mine if t.label == "answers"]
     return {
         "id": f"{turn.id}-{FORMS.index(form)}",
-        "question": f"What is the {attribute.noun} of {entity.name}{_as_of(turn)}?",
+        "question": f"What is the {attribute.noun} of {entity.name}{when}?",
         "answer": answer,
         "passages": asked.passages,
         "references": [f"{human}."],
@@ -191,186 +256,106 @@ def _line(asked: _Asked, form: str, facts: FactBase, draw: Draw) -> dict[str, An
     }
 
 
-_Made = tuple[list[_Sentence], str] | None
-"""The sentences of an answer and its eligibility; None where a form cannot be made."""
-
-
-def _compose(asked: _Asked, form: str, facts: FactBase, draw: Draw, truth: str) -> _Made:
-    mine = _mine(asked, asked.turn)
-    answers = [t for t in mine if t.label == "answers"]
+def _compose(asked: _Asked, form: str) -> _Made:
+    answers = [t for t in asked.mine if t.label == "answers"]
     if form == "invented":
-        return _invented(asked, mine, facts, draw, truth)
+        return _invented(asked)
     if form == "out of date":
-        return _out_of_date(mine, facts, draw, truth)
+        return _out_of_date(asked)
     if form == "rightly declining" or (form == "needless declining" and answers):
-        return [_Sentence(draw.pick(_DECLINING), "not_needed", "not_needed")], "major_issues"
+        return [_Sentence(asked.draw.pick(_DECLINING), "not_needed", "not_needed")], "major_issues"
     if not answers:
         return None
-    right = _tell(answers[0], facts, draw)
+    right = asked.tell(answers[0])
     if form == "right":
         return [right], "no_issues"
     if form == "wrong":
-        return _wrong(asked, right, facts, draw, truth)
+        return _wrong(asked, right)
     if form == "padded":
-        return _padded(asked, right, facts, draw)
+        return _padded(asked, right)
     if form == "unfounded":
-        return _unfounded(asked, right, facts, draw)
-    need = asked.turn.extra["needs"][0]
+        return _unfounded(asked, right)
+    if form == "denied":  # the true value, but it says that it is not
+        no = f"The {asked.attribute.noun} of {asked.entity.name} is not {asked.truth}."
+        return asked.at_odds(no, right.cites[0])
     beside = [
         t
         for t in asked.told
-        if t.statement.entity_id == need["entity_id"]
-        and t.statement.attribute != need["attribute"]
-        and t.label in RELEVANT
+        if t.about[0] == asked.entity.id
+        and t.about[1] != asked.attribute.key
+        and t.is_relevant
         and t.statement.is_true
     ]
-    if form == "denied":
-        return _denied(asked, right, facts, truth)
     if form == "swapped":
-        return _swapped(asked, beside, facts, draw, truth)
+        return _swapped(asked, beside)
     if not beside:
         return None
     if form == "right and related":
-        return [right, _tell(beside[0], facts, draw)], "no_issues"
-    return [_tell(t, facts, draw) for t in draw.sample(beside, 2)], "major_issues"
+        return [right, asked.tell(beside[0])], "no_issues"
+    return [asked.tell(t) for t in asked.draw.sample(beside, 2)], "major_issues"
 
 
-def _invented(asked: _Asked, mine: list[_Told], facts: FactBase, draw: Draw, truth: str) -> _Made:
-    value = _other_value(asked, facts, draw, truth)
+def _invented(asked: _Asked) -> _Made:
+    value = asked.other_value()
     if value is None:
         return None
-    need = asked.turn.extra["needs"][0]
-    words = _words(need["entity_id"], need["attribute"], value, facts, draw)
-    return [_Sentence(words, _against(mine), _against(_relevant(mine)))], "no_issues"
+    words = asked.words(asked.entity, asked.attribute.key, value)
+    mine = asked.mine
+    relevant = _against([t for t in mine if t.is_relevant])
+    return [_Sentence(words, _against(mine), relevant)], "no_issues"
 
 
-def _out_of_date(mine: list[_Told], facts: FactBase, draw: Draw, truth: str) -> _Made:
-    old = [t for t in mine if t.label == "outdated" and _value(t, facts) != truth]
-    if not old or _value(old[0], facts) in {_value(t, facts) for t in _relevant(mine)}:
+def _out_of_date(asked: _Asked) -> _Made:
+    old = [t for t in asked.mine if t.label == "outdated" and t.value != asked.truth]
+    relevant = [t for t in asked.mine if t.is_relevant]
+    if not old or old[0].value in {t.value for t in relevant}:
         return None
-    told = _tell(old[0], facts, draw)
-    return [told._replace(relevant=_against(_relevant(mine)))], "no_issues"
+    return [asked.tell(old[0])._replace(relevant=_against(relevant))], "no_issues"
 
 
-def _wrong(asked: _Asked, right: _Sentence, facts: FactBase, draw: Draw, truth: str) -> _Made:
-    value = _other_value(asked, facts, draw, truth)
+def _wrong(asked: _Asked, right: _Sentence) -> _Made:
+    value = asked.other_value()
     if value is None:
         return None
-    need = asked.turn.extra["needs"][0]
-    words = _words(need["entity_id"], need["attribute"], value, facts, draw)
-    text = f"{words[:-1]} [{right.cites[0]}]."
-    return [_Sentence(text, "contradicted", "contradicted", right.cites)], "no_issues"
+    return asked.at_odds(asked.words(asked.entity, asked.attribute.key, value), right.cites[0])
 
 
-def _padded(asked: _Asked, right: _Sentence, facts: FactBase, draw: Draw) -> _Made:
-    need = asked.turn.extra["needs"][0]
-    near = {_about(t) for t in _relevant(asked.told)}
-    near.add((need["entity_id"], need["attribute"]))
-    far = [t for t in asked.told if t.label not in RELEVANT and _about(t) not in near]
+def _padded(asked: _Asked, right: _Sentence) -> _Made:
+    near = {t.about for t in asked.told if t.is_relevant}
+    near.add((asked.entity.id, asked.attribute.key))
+    far = [t for t in asked.told if not t.is_relevant and t.about not in near]
     if not far:
         return None
-    extra = _tell(draw.pick(far), facts, draw)._replace(relevant="unsupported")
+    extra = asked.tell(asked.draw.pick(far))._replace(relevant="unsupported")
     return [right, extra], "minor_issues"
 
 
-def _unfounded(asked: _Asked, right: _Sentence, facts: FactBase, draw: Draw) -> _Made:
-    need = asked.turn.extra["needs"][0]
-    entity_id = need["entity_id"]
-    silent = [a for a in facts.attributes(entity_id) if (entity_id, a.key) not in asked.stated]
+def _unfounded(asked: _Asked, right: _Sentence) -> _Made:
+    own = asked.entity.id
+    silent = [a for a in asked.facts.attributes(own) if (own, a.key) not in asked.stated]
     if not silent:
         return None
-    chosen = draw.pick(silent)
-    value = _said_at(facts, entity_id, chosen, need["at"])
+    chosen = asked.draw.pick(silent)
+    value = asked.said_at(own, chosen)
     if value is None:
         return None
-    words = _words(entity_id, chosen.key, value, facts, draw)
+    words = asked.words(asked.entity, chosen.key, value)
     return [right, _Sentence(words, "unsupported", "unsupported")], "minor_issues"
 
 
-def _denied(asked: _Asked, right: _Sentence, facts: FactBase, truth: str) -> _Made:
-    """The true value, but it says that it is not."""
-    need = asked.turn.extra["needs"][0]
-    entity = facts.entity(need["entity_id"])
-    noun = attribute_of(entity.kind, need["attribute"]).noun
-    text = f"The {noun} of {entity.name} is not {truth} [{right.cites[0]}]."
-    return [_Sentence(text, "contradicted", "contradicted", right.cites)], "no_issues"
-
-
-def _swapped(asked: _Asked, beside: list[_Told], facts: FactBase, draw: Draw, truth: str) -> _Made:
+def _swapped(asked: _Asked, beside: list[_Told]) -> _Made:
     """A value that the passages give for another attribute of the same thing."""
-    mine = {truth, *(_value(t, facts) for t in _mine(asked, asked.turn))}
-    other = [t for t in beside if _value(t, facts) not in mine]
-    if not other:
+    mine = {asked.truth, *(t.value for t in asked.mine)}
+    other = next((t for t in beside if t.value not in mine), None)
+    if other is None:
         return None
-    need = asked.turn.extra["needs"][0]
-    value = _value(other[0], facts)
-    words = _words(need["entity_id"], need["attribute"], value, facts, draw)
-    text = f"{words[:-1]} [{other[0].place}]."
-    return [_Sentence(text, "contradicted", "contradicted", (other[0].place,))], "no_issues"
-
-
-def _relevant(told: list[_Told]) -> list[_Told]:
-    return [t for t in told if t.label in RELEVANT]
+    words = asked.words(asked.entity, asked.attribute.key, other.value)
+    return asked.at_odds(words, other.place)
 
 
 def _against(told: list[_Told]) -> str:
     """What passages do for a value that none of them gives."""
     return "contradicted" if told else "unsupported"
-
-
-def _about(told: _Told) -> tuple[str, str]:
-    return told.statement.entity_id, told.statement.attribute
-
-
-def _mine(asked: _Asked, turn: Turn) -> list[_Told]:
-    """What the passages say of the very thing that is asked."""
-    need = turn.extra["needs"][0]
-    return [t for t in asked.told if _about(t) == (need["entity_id"], need["attribute"])]
-
-
-def _tell(told: _Told, facts: FactBase, draw: Draw) -> _Sentence:
-    statement = told.statement
-    words = _words(statement.entity_id, statement.attribute, _value(told, facts), facts, draw)
-    return _Sentence(f"{words[:-1]} [{told.place}].", cites=(told.place,))
-
-
-def _words(entity_id: str, key: str, value: str, facts: FactBase, draw: Draw) -> str:
-    entity = facts.entity(entity_id)
-    noun = attribute_of(entity.kind, key).noun
-    return draw.pick(_SAYING).format(noun=noun, name=entity.name, value=value)
-
-
-def _value(told: _Told, facts: FactBase) -> str:
-    statement = told.statement
-    attribute = attribute_of(facts.entity(statement.entity_id).kind, statement.attribute)
-    return say_value(attribute, statement.value, facts)
-
-
-def _other_value(asked: _Asked, facts: FactBase, draw: Draw, truth: str) -> str | None:
-    """A value of the same kind that no passage gives: that of another entity."""
-    need = asked.turn.extra["needs"][0]
-    entity = facts.entity(need["entity_id"])
-    attribute = attribute_of(entity.kind, need["attribute"])
-    given = {truth, *(_value(t, facts) for t in asked.told)}
-    for other in draw.sample(facts.of_kind(entity.kind), 20):
-        if attribute.key in {a.key for a in facts.attributes(other.id)}:
-            value = _said_at(facts, other.id, attribute, need["at"])
-            if value is not None and value not in given:
-                return value
-    return None
-
-
-def _as_of(turn: Turn) -> str:
-    at, now = turn.extra["needs"][0]["at"], turn.extra["at"]
-    return "" if at[:10] == now[:10] else f" on {at[:10]}"
-
-
-def _said_at(facts: FactBase, entity_id: str, attribute: Attribute, at: str) -> str | None:
-    """A value in words; None where the attribute had none at the time."""
-    try:
-        return say_value(attribute, facts.value(entity_id, attribute.key, at), facts)
-    except DataError:
-        return None
 
 
 def _grounding(folder: Path, wanted: Any) -> dict[str, list[dict[str, Any]]]:

@@ -11,8 +11,7 @@ from typing import Any, cast
 
 from mmrag.errors import DataError
 from mmrag.records import Record
-from simulator.world.facts.domain_schema import attribute_of, attributes_of, domain_of_kind
-from simulator.world.facts.fact_records import (
+from simulator.world.facts.domain_schema import (
     DYNAMISM,
     Attribute,
     Choice,
@@ -23,6 +22,9 @@ from simulator.world.facts.fact_records import (
     Several,
     ValueSpec,
     Year,
+    attribute_of,
+    attributes_of,
+    domain_of_kind,
 )
 from simulator.world.facts.look import LABELLED
 from simulator.world.language.expressions import THINGS

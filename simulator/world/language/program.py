@@ -15,8 +15,16 @@ from typing import Any, cast
 
 from mmrag.errors import DataError
 from mmrag.records import Record
-from simulator.world.facts.domain_schema import attribute_of
-from simulator.world.facts.fact_records import Clock, Day, Number, Ref, Several, Year
+from simulator.world.facts.domain_schema import (
+    Choice,
+    Clock,
+    Day,
+    Number,
+    Ref,
+    Several,
+    Year,
+    attribute_of,
+)
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value
 
@@ -122,29 +130,17 @@ class _Run:
         value = self.facts.value(entity_id, key, when)
         self.accesses.append(Access(entity_id=entity_id, attribute=key, at=when))
         spec = attribute.value
-        if isinstance(spec, Ref):
-            return Answer(kind="entity", value=value)
         if isinstance(spec, Number):
             return Answer(kind="number", value=value, unit=spec.unit, digits=spec.digits)
-        if isinstance(spec, Year):
-            return Answer(kind="year", value=value)
-        if isinstance(spec, Day):
-            return Answer(kind="day", value=value)
-        if isinstance(spec, Clock):
-            return Answer(kind="clock", value=value)
-        return Answer(kind="words" if isinstance(spec, Several) else "word", value=value)
+        return Answer(kind=_KINDS[type(spec)], value=value)
 
 
-def _it(run: _Run, entity_id: str) -> Answer:
-    return Answer(kind="entity", value=run.facts.entity(entity_id).id)
+_KINDS = {Ref: "entity", Year: "year", Day: "day", Clock: "clock", Choice: "word", Several: "words"}
+"""What an attribute that is no number comes to."""
 
 
-def _these(run: _Run, *ids: str) -> Answer:
-    return Answer(kind="entities", value=tuple(run.facts.entity(i).id for i in ids))
-
-
-def _get(run: _Run, thing: Any, key: str, at: str | None = None) -> Answer:
-    return run.read(run.entity(thing), key, at)
+def _bool(value: object) -> Answer:
+    return Answer(kind="bool", value=value)
 
 
 def _printed(run: _Run, thing: Any, part: str) -> Answer:
@@ -206,10 +202,6 @@ def _extreme(sign: int) -> Callable[..., Answer]:
         return Answer(kind="entity", value=ranked[0][1])
 
     return extreme
-
-
-def _count(run: _Run, things: Any) -> Answer:
-    return Answer(kind="number", value=len(run.entities(things)))
 
 
 def _total(run: _Run, things: Any, key: str) -> Answer:
@@ -287,11 +279,7 @@ def _above(run: _Run, a: Any, b: Any) -> Answer:
     x, y = _plain(run, a), _plain(run, b)
     if x == y:
         raise ProgramError("the two are equal.")
-    return Answer(kind="bool", value=x > y)
-
-
-def _at_least(run: _Run, a: Any, b: Any) -> Answer:
-    return Answer(kind="bool", value=_plain(run, a) >= _plain(run, b))
+    return _bool(x > y)
 
 
 def _plain(run: _Run, node: Any) -> Any:
@@ -301,31 +289,19 @@ def _plain(run: _Run, node: Any) -> Any:
 def _same(run: _Run, a: Any, b: Any) -> Answer:
     if not isinstance(b, list):
         return _is(run, a, b)
-    return Answer(kind="bool", value=run.eval(a).value == run.eval(b).value)
+    return _bool(run.eval(a).value == run.eval(b).value)
 
 
 def _is(run: _Run, a: Any, wanted: Any) -> Answer:
     value = run.eval(a).value
     if isinstance(value, str) and isinstance(wanted, str):
-        return Answer(kind="bool", value=value.lower() == wanted.lower())
-    return Answer(kind="bool", value=value == wanted)
-
-
-def _has(run: _Run, a: Any, word: str) -> Answer:
-    return Answer(kind="bool", value=_says(run.eval(a).value, word))
-
-
-def _not(run: _Run, a: Any) -> Answer:
-    return Answer(kind="bool", value=run.eval(a).value is False)
+        return _bool(value.lower() == wanted.lower())
+    return _bool(value == wanted)
 
 
 def _all(run: _Run, *conditions: Any) -> Answer:
     found = [run.eval(condition).value is True for condition in conditions]
-    return Answer(kind="bool", value=all(found))
-
-
-def _either(run: _Run, condition: Any, a: Any, b: Any) -> Answer:
-    return run.eval(a) if run.eval(condition).value is True else run.eval(b)
+    return _bool(all(found))  # all are read, whatever the first comes to
 
 
 def _minutes_until(run: _Run, a: Any) -> Answer:
@@ -369,11 +345,19 @@ def _premise(run: _Run, thing: Any, key: str, claim: Any, then: Any) -> Answer:
 
 
 _OPERATIONS: dict[str, Callable[..., Answer]] = {
-    "it": _it, "these": _these, "get": _get, "printed": _printed, "sources": _sources,
-    "without": _without, "where": _where, "most": _extreme(1), "least": _extreme(-1),
-    "count": _count, "total": _total, "plus": _plus, "minus": _minus, "times": _times,
-    "over": _over, "fits": _fits, "deal": _deal, "above": _above,
-    "at_least": _at_least, "same": _same, "is": _is,
-    "has": _has, "not": _not, "all": _all, "either": _either, "minutes_until": _minutes_until,
-    "days_until": _days_until, "weekday": _weekday, "in_unit": _in_unit, "premise": _premise,
+    "it": lambda run, own: Answer(kind="entity", value=run.facts.entity(own).id),
+    "these": lambda run, *ids: Answer(kind="entities",
+                                      value=tuple(run.facts.entity(i).id for i in ids)),
+    "get": lambda run, thing, key, at=None: run.read(run.entity(thing), key, at),
+    "count": lambda run, things: Answer(kind="number", value=len(run.entities(things))),
+    "at_least": lambda run, a, b: _bool(_plain(run, a) >= _plain(run, b)),
+    "has": lambda run, a, word: _bool(_says(run.eval(a).value, word)),
+    "not": lambda run, a: _bool(run.eval(a).value is False),
+    "all": _all,
+    "either": lambda run, case, a, b: run.eval(a if run.eval(case).value is True else b),
+    "printed": _printed, "sources": _sources, "without": _without, "where": _where,
+    "most": _extreme(1), "least": _extreme(-1), "total": _total, "plus": _plus, "minus": _minus,
+    "times": _times, "over": _over, "fits": _fits, "deal": _deal, "above": _above, "same": _same,
+    "is": _is, "minutes_until": _minutes_until, "days_until": _days_until, "weekday": _weekday,
+    "in_unit": _in_unit, "premise": _premise,
 }  # fmt: skip

@@ -7,7 +7,7 @@ from the very statements that the reader sees, and can be made without rendering
 from __future__ import annotations
 
 from mmrag.records import Record
-from simulator.world.facts.fact_records import Attribute, FactValue
+from simulator.world.facts.domain_schema import Attribute, FactValue
 
 STYLES = ("encyclopaedia", "shop", "review", "forum", "news")
 

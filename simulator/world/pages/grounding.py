@@ -16,7 +16,7 @@ from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.questions.question_records import Need
-from simulator.world.pages.document import Block, Document, Statement
+from simulator.world.pages.document import Document, Statement
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT, PagePlan
 from simulator.world.pages.writing import Order, compose
 
@@ -93,7 +93,7 @@ def label(
     return Grounding(
         page_url=document.url,
         label=best,
-        passage=_passage(document, passage),
+        passage=f"{document.title}: {passage.passage}",
         supports=tuple(sorted(set(supports))),
         page_label=document.label,
         age_days=(_day(at) - _day(document.date)).days,
@@ -118,10 +118,6 @@ def _worth(statement: Statement, need: Need, facts: FactBase) -> str:
         return "related"
     now = facts.value(need.entity_id, need.attribute, need.at)
     return "answers" if statement.value == now else "outdated"
-
-
-def _passage(document: Document, block: Block) -> str:
-    return f"{document.title}: {block.passage}"
 
 
 def _day(iso: str) -> dt.date:

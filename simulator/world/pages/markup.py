@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from simulator.world.build.randomness import Draw
 from simulator.world.pages.document import Document
-from simulator.world.pages.prose import say_time
 from simulator.world.pages.sites import SITES, Site
+from simulator.world.pages.writing import say_time
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.fact_records import HUBS, Entity, Fact
+from simulator.world.facts.domain_schema import HUBS, Entity, Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.askable import Family, askable
 from simulator.world.language.questions.question_records import Need

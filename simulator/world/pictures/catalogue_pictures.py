@@ -17,7 +17,7 @@ from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.build.request import Request
 from simulator.world.checks.published import KG_COVERAGE
-from simulator.world.facts.fact_records import Attribute, Entity, Number, Ref, Several
+from simulator.world.facts.domain_schema import Attribute, Entity, Number, Ref, Several
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value
 from simulator.world.language.askable import Family, askable, family_of

@@ -1,8 +1,18 @@
-"""What a picture is to show: the entity, what stands beside it, and how hard it is to see."""
+"""What a picture is to show, and who takes it: what is asked of a renderer, and the one installed.
+
+The world says what a picture is to show; how it is taken is the renderer's, whose packages a run,
+a report or the app do without.
+"""
 
 from __future__ import annotations
 
-from mmrag.records import Record
+import importlib
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmrag.records import Box, Polygon, Record
 from simulator.world.facts.look import Look
 
 
@@ -48,3 +58,92 @@ class Scene(Record, frozen=True, kw_only=True):
     """How much colour and strength of the light vary; 0 is neutral daylight."""
     noise: float = 1.0
     """Camera noise; 0 is a noiseless sensor, 1 that of a good phone indoors."""
+
+
+TWINS = ("blurred", "low-light", "occluded", "out-of-focus", "rotated", "truncated")
+"""What a renderer can let happen to a picture, by the names that the optics give it."""
+
+_STUDIO = "simulator.studio.camera.studio"
+"""Found by name, because the studio imports the world."""
+
+
+class Rendered(NamedTuple):
+    """A picture and what is known about it."""
+
+    image: NDArray[np.uint8]
+    """Height × width × 3, RGB."""
+    polygon: Polygon
+    """Outline of the main entity in pixels: of what can be seen of it."""
+    other_polygons: tuple[Polygon, ...]
+    """Outlines of `Scene.others`, in their order."""
+    text_boxes: tuple[tuple[str, Box], ...]
+    """Texts that can be read, and where."""
+    visible: tuple[float, ...]
+    """How much of each thing can be seen, the main one first: 1 if nothing stands before it."""
+    masks: tuple[NDArray[np.bool_], ...]
+    """The very pixels of each thing."""
+    hand: NDArray[np.bool_]
+    """Those of the wearer's hand."""
+    depth: NDArray[np.float32]
+    """Metres from the eye; 0 where there is nothing but sky."""
+
+
+NEAR_ENOUGH = 0.05
+"""From a target of 0 to 1, what still counts as met."""
+
+
+class Twin(NamedTuple):
+    """A picture to which something has happened, and how much."""
+
+    shown: Rendered
+    target: float
+    """Similarity, visible share or degrees that the severity stands for."""
+    reached: float
+
+    @property
+    def in_reach(self) -> bool:
+        """Whether the severity was met: a smooth thing cannot be blurred beyond recognition."""
+        return abs(self.reached - self.target) <= NEAR_ENOUGH
+
+
+class Sitting(Protocol):
+    """One scene, of which several pictures are taken."""
+
+    @property
+    def clean(self) -> Rendered:
+        """The picture to which nothing has happened."""
+        ...
+
+    def twin(self, kind: str, severity: int) -> Twin:
+        """The picture to which one of `TWINS` has happened; 1 is hardly seen, 5 is hard."""
+        ...
+
+
+class Renderer(Protocol):
+    """Takes pictures of scenes. Equal scenes give equal bytes on one machine."""
+
+    @property
+    def version(self) -> str:
+        """Raised whenever a pixel changes: encoders are trained on a version."""
+        ...
+
+    def check(self) -> None:
+        """Raise `Unavailable`, naming what to install, where no picture can be taken."""
+        ...
+
+    def compose(self, scene: Scene) -> Rendered:
+        """Take the picture of a scene."""
+        ...
+
+    def again(self, scene: Scene, how: str) -> Rendered:
+        """Take it as a wearer does who looks again: `closer`, `brighter`, `level`, `other side`."""
+        ...
+
+    def sitting(self, scene: Scene) -> Sitting:
+        """Set a scene up to take several pictures of it."""
+        ...
+
+
+def renderer() -> Renderer:
+    """The renderer of this installation: the studio."""
+    return importlib.import_module(_STUDIO).Studio()

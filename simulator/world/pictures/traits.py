@@ -16,7 +16,7 @@ from simulator.world.facts.look import Look
 T = TypeVar("T")
 
 Colour = tuple[float, float, float]
-"""Red, green, blue, 0–255."""
+"""Red, green, blue as on a screen (sRGB), 0–255."""
 
 WHITE: Colour = (255.0, 255.0, 255.0)
 """White; as a material's colour it leaves the colour to the sheet."""

@@ -13,18 +13,21 @@ import pytest
 
 from mmrag.errors import SpecError
 from simulator.studio.camera.developing import develop
-from simulator.studio.camera.framing import eye_at, framed, gazing, usual_share
 from simulator.studio.camera.product_shot import studio
 from simulator.studio.camera.seeing import (
     corners,
+    eye_at,
+    framed,
+    gazing,
     look_at_print,
     project,
     silhouette,
+    usual_share,
     visible_shares,
 )
 from simulator.studio.camera.staging import READABLE, can_be_read, stage
 from simulator.studio.camera.taking import _name_shown, compose, outline, settled
-from simulator.studio.camera.twins import AGAIN, TWINS, again, twin
+from simulator.studio.camera.twins import AGAIN, TWINS, TwinSitting, again
 from simulator.studio.solid.forms import Material, Part, Placed, Print, Thing, View, moved
 from simulator.studio.solid.meshes import box, sheet
 from simulator.studio.tracing.tracer import glance
@@ -325,13 +328,14 @@ def test_twins_lose_more_the_worse_it_is() -> None:
     scene = small("jar", key="twin", entity_scale=1.2)
     plain = compose(scene)
     whole = int(plain.masks[0].sum())
-    dark = [twin(scene, "low-light", s).shown.image.mean() for s in (1, 5)]
+    sitting = TwinSitting(scene)
+    dark = [sitting.twin("low-light", s).shown.image.mean() for s in (1, 5)]
     assert dark[1] < 0.6 * dark[0]
-    assert twin(scene, "occluded", 5).shown.masks[0].sum() < 0.7 * whole
-    assert twin(scene, "truncated", 5).shown.masks[0].sum() < 0.6 * whole
+    assert sitting.twin("occluded", 5).shown.masks[0].sum() < 0.7 * whole
+    assert sitting.twin("truncated", 5).shown.masks[0].sum() < 0.6 * whole
     for kind in ("blurred", "out-of-focus"):
         edges = [
-            np.abs(np.diff(twin(scene, kind, s).shown.image.astype(float), axis=1))[
+            np.abs(np.diff(sitting.twin(kind, s).shown.image.astype(float), axis=1))[
                 plain.masks[0][:, 1:]
             ].mean()
             for s in (1, 5)
@@ -345,7 +349,8 @@ def test_twins_lose_more_the_worse_it_is() -> None:
 @pytest.mark.proof("render")
 @pytest.mark.parametrize("kind", sorted(TWINS))
 def test_a_severity_means_what_it_means_in_the_optics(kind: str) -> None:
-    made = twin(small("jar", key="twin", entity_scale=1.2, width=192, height=256), kind, 3)
+    sitting = TwinSitting(small("jar", key="twin", entity_scale=1.2, width=192, height=256))
+    made = sitting.twin(kind, 3)
     ladder = {"occluded": 0.65, "truncated": 0.55, "rotated": 27.0}
     assert made.target == ladder.get(kind, 0.66)
     assert made.in_reach, made.reached
@@ -409,6 +414,6 @@ def test_odd_scenes_are_refused_in_one_line_with_the_cure(
 @pytest.mark.proof("render")
 def test_impossible_scenes_are_refused() -> None:
     with pytest.raises(SpecError, match="severity of 6"):
-        twin(small("jar"), "blurred", 6)
+        TwinSitting(small("jar")).twin("blurred", 6)
     with pytest.raises(SpecError, match="no physical twin 'fog'"):
-        twin(small("jar"), "fog", 1)
+        TwinSitting(small("jar")).twin("fog", 1)

@@ -11,8 +11,7 @@ import pytest
 from mmrag.errors import SpecError
 from simulator.studio.places.exterior import passers_by
 from simulator.studio.places.kinds import PLACES
-from simulator.studio.places.setting import Setting, Subject
-from simulator.studio.places.stage import Stage
+from simulator.studio.places.stage import Setting, Stage, Subject
 from simulator.world.pictures.traits import Draws
 
 NAMES = {
@@ -43,7 +42,7 @@ def made(
     place: str, stands: str, seed: int = 0, *, sizes=None, clutter: float = 0.7
 ) -> tuple[Setting, Subject]:
     need = Subject(sizes or NEEDS[stands], stands, clutter)
-    return PLACES[place].make(Draws("test", place, seed), need), need
+    return PLACES[place](Draws("test", place, seed), need), need
 
 
 def boxes(setting: Setting, need: Subject, turn: float = 20.0) -> list[np.ndarray]:

@@ -7,8 +7,7 @@ import pytest
 
 from mmrag.errors import SpecError
 from simulator.studio.solid.meshes import lathe, sheet, shifted
-from simulator.studio.solid.prints import Sheet, point_on, prints_on
-from simulator.studio.solid.typesetting import FACES
+from simulator.studio.solid.prints import FACES, Sheet, point_on, prints_on
 from simulator.world.pictures.traits import Draws
 
 INK = (20.0, 20.0, 20.0)
@@ -30,7 +29,7 @@ def test_a_text_stays_in_its_box_and_fills_one_side_of_it(face) -> None:
 def test_a_text_is_noted_where_its_ink_is_even_on_a_part_of_a_sheet() -> None:
     page = Sheet(0.3, 0.2, PAPER, side=600)
     half = page.part((0.5, 0.0, 1.0, 1.0))
-    half.text("  Hox   Hill ", (0.1, 0.1, 0.9, 0.9), INK)
+    half.text("  Hox   Hill ", (0.1, 0.1, 0.9, 0.9), INK, lines=2)
     (text,) = page.texts
     ys, xs = np.nonzero(page.rgb.min(2) < 120)
     assert text.text == "Hox Hill"
@@ -41,14 +40,14 @@ def test_a_text_is_noted_where_its_ink_is_even_on_a_part_of_a_sheet() -> None:
 
 def test_the_height_of_a_capital_is_that_of_an_h() -> None:
     page = Sheet(0.2, 0.2, PAPER, side=500)
-    page.text("HHH", (0.1, 0.1, 0.9, 0.9), INK)
+    page.text("HHH", (0.1, 0.1, 0.9, 0.9), INK, lines=2)
     ys, _ = np.nonzero(page.rgb.min(2) < 120)
     assert page.texts[0].cap == pytest.approx(np.ptp(ys) + 1, abs=2)
 
 
 def test_prints_on_a_flat_sheet_lie_where_they_were_drawn() -> None:
     page = Sheet(0.4, 0.2, PAPER, side=800)
-    page.text("HHHH", (0.5, 0.0, 1.0, 0.5), INK)
+    page.text("HHHH", (0.5, 0.0, 1.0, 0.5), INK, lines=2)
     (found,) = prints_on(sheet(0.4, 0.2), page)
     x0, y0, x1, y1 = np.array(page.texts[0].box) / 2000
     assert found.corners == pytest.approx(
@@ -67,7 +66,7 @@ def test_prints_on_a_flat_sheet_lie_where_they_were_drawn() -> None:
 
 def test_prints_on_a_round_label_lie_on_its_surface_and_face_the_viewer() -> None:
     page = Sheet(0.25, 0.05, PAPER, side=900)
-    page.text("Torvick", (0.4, 0.2, 0.6, 0.8), INK)
+    page.text("Torvick", (0.4, 0.2, 0.6, 0.8), INK, lines=2)
     (found,) = prints_on(shifted(lathe([(0.04, 0.0), (0.04, 0.05)]), z=0.1), page)
     assert np.hypot(found.corners[:, 0], found.corners[:, 1]) == pytest.approx(0.04, abs=1e-4)
     assert (found.corners[:, 1] < 0).all()
@@ -82,7 +81,7 @@ def test_a_point_of_no_triangle_is_the_nearest_corner() -> None:
 
 def test_letters_that_a_font_lacks_are_set_in_another() -> None:
     page = Sheet(0.4, 0.2, PAPER)
-    page.text("Café", (0, 0, 1, 1), INK, FACES[11])
+    page.text("Café", (0, 0, 1, 1), INK, FACES[11], lines=2)
     assert page.texts[0].text == "Café"
 
 
@@ -90,8 +89,8 @@ def test_letters_that_a_font_lacks_are_set_in_another() -> None:
 def test_a_text_that_no_face_can_set_is_an_error_and_no_empty_label(face) -> None:
     page = Sheet(0.4, 0.2, PAPER)
     with pytest.raises(SpecError, match="Latin letters"):
-        page.text("Oat 燕麦", (0, 0, 1, 1), INK, face)
-    page.text("Žluťoučký Ærøskøbing ½", (0, 0, 1, 1), INK, face)
+        page.text("Oat 燕麦", (0, 0, 1, 1), INK, face, lines=2)
+    page.text("Žluťoučký Ærøskøbing ½", (0, 0, 1, 1), INK, face, lines=2)
     assert (page.rgb.min(2) < 120).any()
 
 
@@ -111,9 +110,9 @@ def test_small_print_and_codes_are_not_texts_and_come_out_the_same_again() -> No
 
 def test_an_edge_outlines_letters_and_leaves_them_readable() -> None:
     page = Sheet(0.4, 0.2, PAPER, side=400)
-    page.text("HOX", (0.1, 0.2, 0.9, 0.8), (250.0, 250.0, 250.0), edge=INK)
+    page.text("HOX", (0.1, 0.2, 0.9, 0.8), (250.0, 250.0, 250.0), edge=INK, lines=2)
     plain = Sheet(0.4, 0.2, PAPER, side=400)
-    plain.text("HOX", (0.1 + 5 / 400, 0.2 + 5 / 200, 0.9 - 5 / 400, 0.8 - 5 / 200), INK)
+    plain.text("HOX", (0.1 + 5 / 400, 0.2 + 5 / 200, 0.9 - 5 / 400, 0.8 - 5 / 200), INK, lines=2)
     dark, letters = page.rgb.min(2) < 60, plain.rgb.min(2) < 60
     assert dark.any()
     assert not (dark & letters).any()

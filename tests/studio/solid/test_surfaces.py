@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from simulator.studio.solid import patterns, surfaces
+from simulator.studio.solid import surfaces
 from simulator.studio.solid.meshes import box, joined, lathe, shifted
 from simulator.studio.solid.surfaces import Surface, dyed, laid, shades
 
@@ -37,11 +37,10 @@ MAKERS: dict[str, Callable[[int], Surface]] = {
 def _coarse_sheets() -> Iterator[None]:
     """Sheets of 256 pixels are enough to see a seam."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (surfaces, patterns):
-            patch.setattr(module, "SIDE", 256)
-        patterns.forget()
+        patch.setattr(surfaces, "SIDE", 256)
+        surfaces.forget()
         yield
-    patterns.forget()
+    surfaces.forget()
 
 
 @pytest.mark.parametrize("name", sorted(MAKERS))
@@ -59,7 +58,7 @@ def test_a_sheet_tiles_without_a_seam(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(MAKERS))
 def test_a_seed_gives_the_same_sheet_again_and_another_seed_another(name: str) -> None:
     once = np.array(MAKERS[name](0).material.sheet)
-    patterns.forget()
+    surfaces.forget()
     again, other = (np.array(MAKERS[name](seed).material.sheet) for seed in (0, 1))
     assert np.array_equal(once, again)
     assert not np.array_equal(once, other)

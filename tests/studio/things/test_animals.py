@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from things_checks import faults_of_variants, made
 
-from simulator.studio.things import birds, dogs
+from simulator.studio.things import animals, dogs
 from simulator.world.facts.look import KINDS as DOMAINS
 
 SIZES = {  # the least and the most height, and the most width or depth, in metres
@@ -38,4 +38,4 @@ def test_animals_stand_on_the_ground_and_are_as_large_as_animals(kind: str) -> N
 
 @pytest.mark.parametrize("kind", SIZES)
 def test_the_same_look_gives_the_same_animal_and_variants_differ(kind: str) -> None:
-    assert faults_of_variants(kind, 3, dogs._dog, birds._bird) == []
+    assert faults_of_variants(kind, 3, dogs._dog, animals._bird) == []

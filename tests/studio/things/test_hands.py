@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from simulator.studio.solid.forms import Array
-from simulator.studio.things import hands
-from simulator.studio.things.hands import Pose, hand
-from simulator.studio.things.skin import skin
+from simulator.studio.things import people
+from simulator.studio.things.people import Pose, hand, skin
 from simulator.world.pictures.traits import Draws, luma
 
 POSES: tuple[Pose, ...] = ("hold", "point", "reach", "cover")
@@ -62,7 +61,7 @@ def test_a_left_hand_mirrors_a_right_one() -> None:
 
 def test_the_same_person_has_the_same_hand_and_another_another() -> None:
     one, other = hand(Draws("p", 1), "hold"), hand(Draws("p", 2), "hold")
-    hands._hand.cache_clear()
+    people._hand.cache_clear()
     same = hand(Draws("p", 1), "hold")
     assert same is not one
     assert one.parts[0].mesh.vertices.tobytes() == same.parts[0].mesh.vertices.tobytes()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from things_checks import faults_of_variants, made
 
-from simulator.studio.things import trees
+from simulator.studio.things import plants
 from simulator.world.facts.look import KINDS as DOMAINS
 
 SIZES = {  # the least and the most height and width in metres
@@ -42,4 +42,4 @@ def test_plants_stand_on_the_ground_and_are_as_large_as_plants(kind: str) -> Non
 
 @pytest.mark.parametrize("kind", SIZES)
 def test_the_same_look_gives_the_same_plant_and_variants_differ(kind: str) -> None:
-    assert faults_of_variants(kind, 3, trees._tree) == []
+    assert faults_of_variants(kind, 3, plants._tree) == []

@@ -7,7 +7,7 @@ import pytest
 from things_checks import faults_of_variants, made
 
 from simulator.studio.solid.forms import Light, Placed, View, moved
-from simulator.studio.things import shoes
+from simulator.studio.things import clothes
 from simulator.studio.tracing.tracer import trace
 
 SIZES = {  # height, width and depth in metres: the least and the most
@@ -37,7 +37,7 @@ def test_wear_stands_on_the_ground_and_is_as_large_as_wear(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SIZES)
 def test_the_same_look_gives_the_same_wear_and_variants_differ(kind: str) -> None:
-    assert faults_of_variants(kind, 4, shoes._shoe) == []
+    assert faults_of_variants(kind, 4, clothes._shoe) == []
 
 
 @pytest.mark.proof("render")

@@ -23,8 +23,8 @@ from simulator.studio.solid.forms import (
     moved,
 )
 from simulator.studio.solid.meshes import ball, box, joined, posed, sheet, shifted
-from simulator.studio.solid.sheets import WHITEST, linear
 from simulator.studio.tracing.loaded_scene import SKIES, sky_light
+from simulator.studio.tracing.merging import WHITEST, linear
 from simulator.studio.tracing.tracer import trace
 from simulator.studio.tracing.variant import mitsuba
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from mmrag.errors import Unavailable, UsageError
-from simulator.studio.solid import sheets
 from simulator.studio.solid.forms import (
     Lamp,
     Light,
@@ -110,7 +109,7 @@ def test_a_sheet_that_repeats_is_cut_where_it_begins_anew() -> None:
 
 
 def test_vast_grounds_are_fine_only_near_the_eye() -> None:
-    pieces, atlas = sheets.in_one_picture([ground(400.0, 400.0)])
+    pieces, atlas = merging.in_one_picture([ground(400.0, 400.0)])
     assert len(atlas.places) == 2
     shape = merging.merged(pieces)
     assert shape is not None
@@ -221,7 +220,7 @@ def test_equal_bytes_whatever_came_before_and_with_any_number_of_threads() -> No
 
 def test_sheets_beyond_what_a_scene_may_have_become_smaller() -> None:
     large = [Material(sheet=np.full((1024, 2100, 3), 10 * i, np.uint8)) for i in range(6)]
-    atlas = sheets.pack([*large, Material((9, 9, 9))])
+    atlas = merging.pack([*large, Material((9, 9, 9))])
     assert atlas.colour.shape[0] * atlas.colour.shape[1] < 10_000_000
     for i, (x, y, w, h) in enumerate(atlas.places[:6]):
         height, width = atlas.colour.shape[:2]

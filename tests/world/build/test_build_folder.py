@@ -16,7 +16,7 @@ from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.files.atomic import file_sha256
 from simulator.cli import build as build_cli
 from simulator.datasets.papers.crag_mm import CragMM
-from simulator.world.build import table_columns
+from simulator.world.build import table_parts
 from simulator.world.build.world_manifest import fingerprint
 from simulator.world.checks.contact_sheets import write_sheets
 from simulator.world.checks.stats import world_stats
@@ -33,10 +33,8 @@ def test_datasets_opens_it_typed(picture_world: Path, tmp_path: Path) -> None:
         str(picture_world), "multi-turn", split="validation", cache_dir=str(tmp_path)
     )
     assert len(rows) == 8
-    assert rows.features["turns"]["domain"].feature.names == list(table_columns.DOMAINS)
-    assert rows.features["turns"]["image_quality"].feature.names == list(
-        table_columns.IMAGE_QUALITY
-    )
+    assert rows.features["turns"]["domain"].feature.names == list(table_parts.DOMAINS)
+    assert rows.features["turns"]["image_quality"].feature.names == list(table_parts.IMAGE_QUALITY)
     first = rows[0]
     assert set(first["turns"]) == {
         "interaction_id", "domain", "query_category", "dynamism", "query", "image_quality",
@@ -52,7 +50,7 @@ def test_datasets_opens_it_typed(picture_world: Path, tmp_path: Path) -> None:
     assert json.loads(plain[0]["entities"])[0]["entity_name"]
 
 
-@pytest.mark.parametrize("split", table_columns.SPLITS)
+@pytest.mark.parametrize("split", table_parts.SPLITS)
 def test_the_crag_mm_reader_reads_the_same(picture_world: Path, split: str) -> None:
     ours = list(read_world(picture_world, split))
     theirs = list(CragMM(str(picture_world), split=split))
@@ -68,7 +66,7 @@ def test_the_crag_mm_reader_reads_the_same(picture_world: Path, split: str) -> N
 
 
 def test_sessions_carry_everything(picture_world: Path) -> None:
-    sessions = [s for split in table_columns.SPLITS for s in read_world(picture_world, split)]
+    sessions = [s for split in table_parts.SPLITS for s in read_world(picture_world, split)]
     assert len({s.id for s in sessions}) == 16
     for session in sessions:
         assert session.query_time is not None
@@ -208,7 +206,7 @@ def test_a_mutated_fact_makes_it_fail(text_world: Path, tmp_path: Path) -> None:
 def test_a_flipped_label_makes_it_fail(text_world: Path, tmp_path: Path) -> None:
     world = tmp_path / "w"
     shutil.copytree(text_world, world)
-    wrong = table_columns.GROUNDING_LABELS.index("outdated")
+    wrong = table_parts.GROUNDING_LABELS.index("outdated")
 
     def change(rows: list[dict[str, object]]) -> None:
         rows[0]["label"] = wrong

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from mmrag.errors import SpecError, UsageError
-from simulator.world.build.difficulty import HARD, LIFE, PRESETS, WAYS, make_difficulty
-from simulator.world.build.request import make_request
+from simulator.world.build.request import HARD, LIFE, PRESETS, WAYS, make_difficulty, make_request
 
 
 def test_the_presets_are_whole() -> None:

@@ -16,8 +16,14 @@ from mmrag.judges import make_judge
 from mmrag.records import Session
 from mmrag.search.session_passages import SessionSearch, search_in
 from simulator.application.ladder import BLIND, STAGES, climb, measure_ladder, query_at
-from simulator.world.build.card import LADDER, Ladder, Rung, keep_ladder
-from simulator.world.build.world_manifest import damaged_files, read_manifest
+from simulator.world.build.world_manifest import (
+    LADDER,
+    Ladder,
+    Rung,
+    damaged_files,
+    keep_ladder,
+    read_manifest,
+)
 from simulator.world.checks.verify import verify_world
 from simulator.world.sessions import read_world
 from simulator.world.truth import WorldTruth

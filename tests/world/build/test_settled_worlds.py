@@ -18,15 +18,14 @@ from small_worlds import small_request
 
 from mmrag.errors import DataError, SpecError
 from simulator.run.config import RunConfig
-from simulator.world.build.difficulty import LIFE
 from simulator.world.build.folder import build, make_plan
+from simulator.world.build.request import LIFE
 from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
 from simulator.world.language import conversations
-from simulator.world.pictures import renderer as renderers
-from simulator.world.pictures.company import Company, plan_company
+from simulator.world.pictures import scene as scenes
 from simulator.world.pictures.referents import AMBIGUOUS
-from simulator.world.pictures.shoot import TRIES, shoot
+from simulator.world.pictures.shoot import TRIES, Company, plan_company, shoot
 from simulator.world.sessions import SETTLED, World
 
 SHARES = {"alone": 0.2, "attention": 0.2, "hand": 0.2, "gaze": 0.2, "ambiguous": 0.2}
@@ -43,7 +42,7 @@ def painter(monkeypatch: pytest.MonkeyPatch) -> Painter:
 
 def paint(monkeypatch: pytest.MonkeyPatch) -> Painter:
     painter, make = Painter(), conversations.make_sessions
-    monkeypatch.setattr(renderers, "renderer", lambda: painter)
+    monkeypatch.setattr(scenes, "renderer", lambda: painter)
     monkeypatch.setattr(conversations, "make_sessions", lambda *a, **k: meaning(make(*a, **k)))
     return painter
 
@@ -199,7 +198,7 @@ def test_what_looks_do_not_settle_is_taken_again_then_pointed_at(
             return shown
 
     painter = Crowded()
-    monkeypatch.setattr(renderers, "renderer", lambda: painter)
+    monkeypatch.setattr(scenes, "renderer", lambda: painter)
     shot = shoot(one, "clean", plan.facts, REQUEST, Company("attention", (other,)))
     assert "hand" in shot.settled_by
     assert [scene.pointed_at for scene in painter.scenes] == [False, False, True]
@@ -219,7 +218,7 @@ def test_words_that_nothing_settles_name_the_cure(
         def compose(self, scene):
             return super().compose(replace(scene, attended=False, pointed_at=False))
 
-    monkeypatch.setattr(renderers, "renderer", Alike)
+    monkeypatch.setattr(scenes, "renderer", Alike)
     with pytest.raises(DataError, match=r"settles which of them is meant; give the world another"):
         shoot(open_, "clean", plan.facts, REQUEST)
     assert TRIES == 4

@@ -19,12 +19,11 @@ from mmrag.tools import Tool
 from simulator.datasets import open_data
 from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.kg.endpoints import crag_tools
-from simulator.world.crag.questions.proof import Proof, derive
+from simulator.world.crag.questions.drawing import Proof, derive
 from simulator.world.crag.questions.question_set import DOMAINS, FORMS, CragQuestion, ask_questions
-from simulator.world.crag.rows import crag_rows, write_rows
+from simulator.world.crag.rows import PAGES, answered_by, crag_rows, five_of, pages_of, write_rows
 from simulator.world.crag.sheets import sheet
-from simulator.world.crag.web import PAGES, answered_by, five_of, pages_of
-from simulator.world.facts.fact_records import DYNAMISM
+from simulator.world.facts.domain_schema import DYNAMISM
 from simulator.world.facts.generate import generate_facts
 
 

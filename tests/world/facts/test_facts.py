@@ -11,8 +11,7 @@ import msgspec
 import pytest
 
 from mmrag.errors import DataError, UsageError
-from simulator.world.facts.domain_schema import DOMAINS, attributes_of
-from simulator.world.facts.fact_records import Fact, Number
+from simulator.world.facts.domain_schema import DOMAINS, Fact, Number, attributes_of
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import LEAST, generate_facts
 from simulator.world.facts.look import KINDS, LABELLED

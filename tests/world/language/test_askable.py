@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 from plain_voice import plain
 
-from simulator.world.build.difficulty import HARD, LIFE, Difficulty
-from simulator.world.build.request import Request, make_request
+from simulator.world.build.request import HARD, LIFE, Difficulty, Request, make_request
 from simulator.world.checks.published import KG_COVERAGE
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts

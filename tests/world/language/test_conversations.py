@@ -25,17 +25,15 @@ from simulator.world.checks.published import (
     TYPE_TOTALS,
     TYPES,
 )
-from simulator.world.facts.domain_schema import raw_domains
-from simulator.world.facts.fact_records import Fact
+from simulator.world.facts.domain_schema import Fact, raw_domains
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.language.conversations import check_session, make_sessions
+from simulator.world.language.conversations import check_session, make_plan, make_sessions, quota
 from simulator.world.language.questions.question_records import (
     SETTLED_BY,
     Conversation,
     Question,
 )
-from simulator.world.language.session_plans import make_plan, quota
 from simulator.world.language.voices.needs import PLACES, Want
 from simulator.world.language.voices.reading import voice
 

@@ -12,7 +12,7 @@ from plain_voice import plain
 
 from mmrag.errors import DataError
 from simulator.world.build.randomness import Draw
-from simulator.world.facts.fact_records import Entity
+from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS

@@ -9,16 +9,17 @@ from plain_voice import plain
 
 from mmrag.errors import DataError
 from scripts.bench.world_shortcuts import is_right, measure_shortcuts
-from simulator.world.facts.fact_records import Entity
+from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import make_sessions
 from simulator.world.language.program import Answer, ProgramError, evaluate
-from simulator.world.language.questions.answers import ordinal, say_answer
-from simulator.world.language.questions.phrases import (
+from simulator.world.language.questions.answers import (
     called,
+    ordinal,
     plural_of,
     possessive,
+    say_answer,
     spoken_time,
 )
 

@@ -12,7 +12,7 @@ from lxml import html as lxml_html
 from msgspec.structs import replace
 from plain_voice import plain
 
-from simulator.world.facts.fact_records import HUBS, Entity
+from simulator.world.facts.domain_schema import HUBS, Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS

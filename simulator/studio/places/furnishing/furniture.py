@@ -1,4 +1,4 @@
-"""Furniture: tables, counters, shelves, seats, plinths. Everything stands on z = 0."""
+"""Furniture, and what stands along walls and hangs on them. What stands does so on z = 0."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import math
 
 import numpy as np
 
+from simulator.studio.places import room
+from simulator.studio.places.furnishing import clutter, gear, printed, tabletop
 from simulator.studio.places.paint import (
     BLACK,
+    BRASS,
     CHROME,
     IRON,
+    PAPER,
     STEEL,
     WHITE,
     paint,
@@ -17,8 +21,20 @@ from simulator.studio.places.paint import (
     timber,
     tint,
 )
+from simulator.studio.places.stage import Maker, own
 from simulator.studio.solid.forms import Mesh, Part, Thing, turned
-from simulator.studio.solid.meshes import box, joined, lathe, posed, shifted, skin, tube
+from simulator.studio.solid.meshes import (
+    box,
+    joined,
+    lathe,
+    posed,
+    scaled,
+    sheet,
+    shifted,
+    skin,
+    smooth_path,
+    tube,
+)
 from simulator.studio.solid.surfaces import Surface, cloth, granite, laid, marble, metal, wood
 from simulator.world.pictures.traits import Draws
 
@@ -31,7 +47,7 @@ def top_surface(draws: Draws, options: tuple[str, ...]) -> Surface:
     if kind == "marble":
         return marble(tint(draws, "top", level=(0.86, 0.93), chroma=(0, 0.012)), s)
     if kind == "steel":
-        return metal((186, 188, 190), s, rough=0.32)
+        return metal((186, 188, 190), s)
     if kind == "butcher":
         return wood(timber(draws, "top"), s, board=(0.5, 0.042), gloss=draws("gloss", 0.1, 0.5))
     if kind == "planks":
@@ -63,8 +79,8 @@ def table(draws: Draws, width: float, depth: float, height: float, top: Surface)
     ]
     frame = joined([*feet, *apron])
     if draws.chance("steel", 0.35):
-        return Thing((slab, Part(frame, draws.pick("iron", (IRON, WHITE, BLACK)))))
-    return Thing((slab, laid(frame, wood(timber(draws, "legs"), seed(draws, "legs")))))
+        return Thing.of(slab, Part(frame, draws.pick("iron", (IRON, WHITE, BLACK))))
+    return Thing.of(slab, laid(frame, wood(timber(draws, "legs"), seed(draws, "legs"))))
 
 
 def cabinets(draws: Draws, width: float, depth: float, height: float) -> Thing:
@@ -90,13 +106,11 @@ def cabinets(draws: Draws, width: float, depth: float, height: float) -> Thing:
         if draws.chance("wooden", 0.3)
         else Part(joined(doors), paint(colour, draws.pick("sheen", (0.25, 0.5))))
     )
-    return Thing(
-        (
-            front,
-            Part(carcass, paint((214, 210, 202))),
-            Part(plinth, BLACK),
-            Part(joined(handles, smooth=True), draws.pick("metal", (STEEL, BLACK, CHROME))),
-        )
+    return Thing.of(
+        front,
+        Part(carcass, paint((214, 210, 202))),
+        Part(plinth, BLACK),
+        Part(joined(handles, smooth=True), draws.pick("metal", (STEEL, BLACK, CHROME))),
     )
 
 
@@ -135,22 +149,15 @@ def shelf_unit(
     back = shifted(box(width, 0.02, tall), 0, depth / 2 - 0.01)
     if draws.chance("wooden", 0.45):
         surface = wood(timber(draws, "wood"), seed(draws, "wood"))
-        return Thing(
-            (
-                laid(joined([*boards, *ends, back]), surface),
-                Part(joined(lips), draws.pick("lip", (WHITE, BLACK))),
-            )
+        return Thing.of(
+            laid(joined([*boards, *ends, back]), surface),
+            Part(joined(lips), draws.pick("lip", (WHITE, BLACK))),
         )
     colour = tint(draws, "paint", level=(0.75, 0.95), chroma=(0, 0.015))
-    return Thing(
-        (
-            Part(joined([*boards, *ends]), paint(colour, 0.4)),
-            Part(back, paint(tint(draws, "back", level=(0.5, 0.9), chroma=(0, 0.03)), 0.6)),
-            Part(
-                joined(lips),
-                paint(tint(draws, "lips", level=(0.3, 0.95), chroma=(0.0, 0.025)), 0.4),
-            ),
-        )
+    return Thing.of(
+        Part(joined([*boards, *ends]), paint(colour, 0.4)),
+        Part(back, paint(tint(draws, "back", level=(0.5, 0.9), chroma=(0, 0.03)), 0.6)),
+        Part(joined(lips), paint(tint(draws, "lips", level=(0.3, 0.95), chroma=(0.0, 0.025)), 0.4)),
     )
 
 
@@ -164,15 +171,13 @@ def chair(draws: Draws) -> Thing:
         around=10) for sx in (-1, 1)]  # fmt: skip
     if draws.chance("wooden", 0.5):
         surface = wood(timber(draws, "wood"), seed(draws, "wood"))
-        return Thing(
-            (laid(joined([seat, rest]), surface), laid(joined(legs, smooth=False), surface))
+        return Thing.of(
+            laid(joined([seat, rest]), surface), laid(joined(legs, smooth=False), surface)
         )
     colour = paint(tint(draws, "seat", level=(0.3, 0.8)), 0.45)
-    return Thing(
-        (
-            Part(joined([seat, rest]), colour),
-            Part(joined(legs, smooth=True), draws.pick("l", (CHROME, BLACK))),
-        )
+    return Thing.of(
+        Part(joined([seat, rest]), colour),
+        Part(joined(legs, smooth=True), draws.pick("l", (CHROME, BLACK))),
     )
 
 
@@ -206,12 +211,10 @@ def sofa(draws: Draws, width: float = 1.9) -> Thing:
         for sx in (-1, 1)
         for sy in (-1, 1)
     ]
-    return Thing(
-        (
-            laid(joined(body), surface),
-            laid(joined([*pads, *rests], smooth=True), surface),
-            Part(joined(legs, smooth=True), BLACK),
-        )
+    return Thing.of(
+        laid(joined(body), surface),
+        laid(joined([*pads, *rests], smooth=True), surface),
+        Part(joined(legs, smooth=True), BLACK),
     )
 
 
@@ -250,7 +253,7 @@ def cushion(draws: Draws) -> Thing:
         second=tint(draws, "b", level=(0.5, 0.95)),
         pattern=draws.pick("p", ("plain", "stripes", "check", "herringbone")),
     )
-    return Thing((laid(shifted(pillow, 0, 0, 0.085), surface),))
+    return Thing.of(laid(shifted(pillow, 0, 0, 0.085), surface))
 
 
 def plinth(draws: Draws, width: float, depth: float, height: float) -> Thing:
@@ -258,24 +261,16 @@ def plinth(draws: Draws, width: float, depth: float, height: float) -> Thing:
     block = box(width, depth, height, bevel=0.006)
     foot = shifted(box(width - 0.04, depth - 0.04, 0.04), 0, 0)
     if draws.chance("stone", 0.3):
-        return Thing(
-            (
-                laid(
-                    block,
-                    marble(
-                        tint(draws, "stone", level=(0.7, 0.9), chroma=(0, 0.02)), seed(draws, "s")
-                    ),
-                ),
+        return Thing.of(
+            laid(
+                block,
+                marble(tint(draws, "stone", level=(0.7, 0.9), chroma=(0, 0.02)), seed(draws, "s")),
             )
         )
     colour = tint(draws, "paint", level=(0.25, 0.95), chroma=(0, 0.03))
-    return Thing(
-        (
-            Part(
-                shifted(box(width, depth, height - 0.03, bevel=0.004), z=0.03), paint(colour, 0.55)
-            ),
-            Part(foot, BLACK),
-        )
+    return Thing.of(
+        Part(shifted(box(width, depth, height - 0.03, bevel=0.004), z=0.03), paint(colour, 0.55)),
+        Part(foot, BLACK),
     )
 
 
@@ -291,7 +286,7 @@ def bench(draws: Draws, width: float = 1.6) -> Thing:
         around=10) for s in (-1, 1)] + [tube([(s * width * 0.4, 0.2, 0),
         (s * width * 0.4, 0.17, 0.43)], 0.022, around=10) for s in (-1, 1)]  # fmt: skip
     surface = wood(timber(draws, "slats"), seed(draws, "slats"), board=(0.8, 0.09))
-    return Thing((laid(joined(slats), surface), Part(joined(feet, smooth=True), IRON)))
+    return Thing.of(laid(joined(slats), surface), Part(joined(feet, smooth=True), IRON))
 
 
 def crate(draws: Draws, width: float = 0.55, depth: float = 0.37, height: float = 0.2) -> Thing:
@@ -310,16 +305,14 @@ def crate(draws: Draws, width: float = 0.55, depth: float = 0.37, height: float 
     ]
     floor = box(width, depth, 0.01)
     if draws.chance("plastic", 0.35):
-        return Thing(
-            (
-                Part(
-                    joined([*sides, *posts, floor]),
-                    paint(tint(draws, "p", level=(0.3, 0.65), chroma=(0.05, 0.14)), 0.5),
-                ),
+        return Thing.of(
+            Part(
+                joined([*sides, *posts, floor]),
+                paint(tint(draws, "p", level=(0.3, 0.65), chroma=(0.05, 0.14)), 0.5),
             )
         )
-    return Thing(
-        (laid(joined([*sides, *posts, floor]), wood(timber(draws, "wood"), seed(draws, "wood"))),)
+    return Thing.of(
+        laid(joined([*sides, *posts, floor]), wood(timber(draws, "wood"), seed(draws, "wood")))
     )
 
 
@@ -332,3 +325,163 @@ def ring(radius: float, tube_radius: float, *, around: int = 24) -> Mesh:
         around=8,
         closed=True,
     )
+
+
+def sideboard(draws: Draws) -> Thing:
+    """A low cupboard with things on it."""
+    w, h = draws("w", 1.0, 1.6), draws("h", 0.6, 0.8)
+    body = cabinets(draws, w, 0.42, h)
+    top = laid(
+        shifted(box(w + 0.03, 0.44, 0.025, bevel=0.004), z=h),
+        top_surface(draws, ("veneer", "veneer", "marble")),
+    )
+    return Thing.of(
+        *body.parts,
+        top,
+        *_set_out(
+            draws, (clutter.vase, clutter.candle, clutter.notebook, tabletop.bowl), w, h + 0.025
+        ),
+    )
+
+
+def bookcase(draws: Draws) -> Thing:
+    """Shelves with binders, boxes and bowls."""
+    levels = (0.08, 0.44, 0.8, 1.16, 1.52)
+    w = draws("w", 0.8, 1.1)
+    case = shelf_unit(draws, w, 0.32, levels, 1.9)
+    inside = [
+        p
+        for n, z in enumerate(levels)
+        for p in _set_out(
+            own(draws, f"{n}"),
+            (clutter.folders, clutter.storage, clutter.notebook, tabletop.bowl, clutter.folders),
+            w - 0.1,
+            z,
+        )
+    ]
+    return Thing.of(*case.parts, *inside)
+
+
+def _set_out(draws: Draws, makers: tuple[Maker, ...], width: float, z: float) -> list[Part]:
+    """Pieces in a row on something, in the order they come."""
+    parts: list[Part] = []
+    x = -width / 2 + draws("start", 0, 0.1)
+    for k in range(6):
+        thing = draws.pick(f"which{k}", makers)(own(draws, f"piece{k}"))
+        low, high = thing.bounds
+        if x + float(high[0] - low[0]) > width / 2:
+            break
+        if float(high[1] - low[1]) < 0.34:
+            parts += [
+                Part(
+                    shifted(p.mesh, x - float(low[0]), -float(low[1] + high[1]) / 2, z), p.material
+                )
+                for p in thing.parts
+            ]
+        x += float(high[0] - low[0]) + draws(f"gap{k}", 0.02, 0.25)
+    return parts
+
+
+def radiator(draws: Draws) -> Thing:
+    """A panel radiator below a window."""
+    w = draws("w", 0.7, 1.3)
+    ribs = [
+        shifted(box(0.05, 0.03, 0.5, bevel=0.012), -w / 2 + 0.06 * k, -0.04, 0.12)
+        for k in range(int(w / 0.06))
+    ]
+    return Thing.of(
+        Part(joined([shifted(box(w, 0.03, 0.5, bevel=0.01), 0, -0.01, 0.12), *ribs]), WHITE)
+    )
+
+
+def wall_bars(draws: Draws) -> Thing:
+    """A gym's climbing bars."""
+    surface = wood(timber(draws, "bars"), seed(draws, "bars"), gloss=0.4)
+    posts = [shifted(box(0.04, 0.1, 2.5, bevel=0.004), x, -0.05) for x in (-0.9, 0.0, 0.9)]
+    bars = [
+        shifted(box(1.84, 0.028, 0.04, bevel=0.01), 0, -0.075, 0.15 + 0.17 * k) for k in range(14)
+    ]
+    return Thing.of(laid(joined([*posts, *bars]), surface))
+
+
+def rack(draws: Draws) -> Thing:
+    """A steel rack with dumbbells and weights in rows."""
+    w = 1.5
+    frame = [shifted(box(0.06, 0.5, 0.9), s * w / 2) for s in (-1, 1)] + [
+        shifted(box(w, 0.36, 0.03), 0, 0, z) for z in (0.3, 0.7)
+    ]
+    parts = [Part(joined(frame), IRON)]
+    for n, z in enumerate((0.33, 0.73)):
+        for k in range(4):
+            pair = gear.dumbbell(own(draws, f"{n}{k // 2}"))
+            parts += [Part(shifted(p.mesh, -0.55 + 0.37 * k, 0, z), p.material) for p in pair.parts]
+    return Thing.of(*parts)
+
+
+def blackboard(draws: Draws) -> Thing:
+    """A board, black, green or white, in a frame, with a ledge; half wiped."""
+    w = draws("w", 1.8, 2.8)
+    pane = shifted(sheet(w, 1.1), 0, -0.02)
+    rim = [shifted(box(w + 0.06, 0.035, 0.03, bevel=0.004), 0, -0.017, z) for z in (-0.03, 1.1)]
+    rim += [
+        shifted(box(0.03, 0.035, 1.1, bevel=0.004), s * (w / 2 + 0.015), -0.017) for s in (-1, 1)
+    ]
+    ledge = shifted(box(w, 0.08, 0.015), 0, -0.05, -0.02)
+    return Thing.of(
+        Part(pane, printed.board(printed.which(draws))),
+        Part(joined([*rim, ledge]), draws.pick("f", (STEEL, paint((186, 146, 96), 0.5)))),
+    )
+
+
+def school_desk(draws: Draws) -> Thing:
+    """A pupil's table with its chair."""
+    desk = table(draws, 0.7, 0.5, 0.72, top_surface(draws, ("veneer",)))
+    seat = chair(draws)
+    return Thing.of(*desk.parts, *(Part(shifted(p.mesh, 0, 0.45), p.material) for p in seat.parts))
+
+
+def ropes(draws: Draws) -> Thing:
+    """Two posts with a sagging rope."""
+    posts = [lathe([(0.15, 0), (0.15, 0.02), (0.02, 0.04), (0.02, 0.92), (0.035, 0.95),
+        (0.02, 0.99), (1e-4, 1.0)], around=32)]  # fmt: skip
+    both = joined([shifted(posts[0], s * 0.75) for s in (-1, 1)], smooth=True)
+    x = np.linspace(-0.75, 0.75, 24)
+    rope = tube(np.stack([x, 0 * x, 0.6 + 0.3 * (x / 0.75) ** 2], -1), 0.018, around=10)
+    return Thing.of(
+        Part(both, draws.pick("m", (BRASS, STEEL))),
+        Part(rope, paint(draws.pick("c", ((130, 26, 36), (30, 36, 70), (40, 40, 42))), 0.95)),
+    )
+
+
+def exhibit(draws: Draws) -> Thing:
+    """A block with an urn or a smooth shape on it."""
+    h = draws("h", 0.8, 1.1)
+    block = plinth(draws, 0.45, 0.45, h)
+    if draws.chance("urn"):
+        top = lathe(
+            smooth_path([(0.06, 0), (0.15, 0.18), (0.14, 0.3), (0.06, 0.4), (0.08, 0.45)], 6)
+        )
+    else:
+        top = lathe(smooth_path([(0.1, 0), (0.05, 0.12), (0.15, 0.3), (0.02, 0.52)], 6))
+        top = scaled(top, 1, 0.6, 1)
+    return Thing.of(
+        *block.parts,
+        Part(
+            shifted(top, z=h),
+            paint(tint(draws, "urn", level=(0.35, 0.8), chroma=(0.01, 0.08), hue=(30, 90)), 0.5),
+        ),
+    )
+
+
+def big_frame(draws: Draws) -> Thing:
+    """A painting of a gallery's size."""
+    small = room.frame(draws)
+    s = draws("scale", 1.6, 2.4)
+    return Thing.of(*(Part(scaled(p.mesh, s, 1.6, s), p.material) for p in small.parts))
+
+
+def plaque(draws: Draws) -> Thing:
+    """A small card on the wall."""
+    card = shifted(box(0.15, 0.006, 0.1, bevel=0.001), 0, -0.003)
+    face = shifted(sheet(0.148, 0.098), 0, -0.0062, 0.001)
+    return Thing.of(Part(card, PAPER), Part(face, printed.caption(printed.which(draws))))

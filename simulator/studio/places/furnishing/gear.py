@@ -39,7 +39,7 @@ def hammer(draws: Draws) -> Thing:
     head = shifted(
         posed(box(0.03, 0.03, 0.11, bevel=0.005), turned((1, 0, 0), 90)), 0.28, 0.05, 0.014
     )
-    return Thing((shaft, Part(head, STEEL)))
+    return Thing.of(shaft, Part(head, STEEL))
 
 
 def spanners(draws: Draws) -> Thing:
@@ -52,7 +52,7 @@ def spanners(draws: Draws) -> Thing:
             (long / 2 + 0.012, 0.014), (long / 2, 0.006), (-long / 2, 0.006)]  # fmt: skip
         out.append(shifted(posed(posed(extrude(flat, 0.006, bevel=0.001), turned((1, 0, 0), -90)),
             turned((0, 0, 1), draws(f"t{k}", -8, 8))), 0, 0.04 * k, 0.004))  # fmt: skip
-    return Thing((Part(joined(out), CHROME),))
+    return Thing.of(Part(joined(out), CHROME))
 
 
 def shavings(draws: Draws) -> Thing:
@@ -65,7 +65,7 @@ def shavings(draws: Draws) -> Thing:
         curl = tube(path, 0.005, around=6, flat=0.08)
         curls.append(shifted(posed(curl, turned((0, 0, 1), draws(f"t{k}", 0, 360))),
             draws(f"x{k}", -0.12, 0.12), draws(f"y{k}", -0.08, 0.08)))  # fmt: skip
-    return Thing((Part(joined(curls, smooth=True), paint((222, 184, 132), 0.8)),))
+    return Thing.of(Part(joined(curls, smooth=True), paint((222, 184, 132), 0.8)))
 
 
 def planks(draws: Draws) -> Thing:
@@ -75,7 +75,7 @@ def planks(draws: Draws) -> Thing:
         piece = posed(box(draws(f"w{k}", 0.2, 0.5), draws(f"d{k}", 0.05, 0.1), 0.022, bevel=0.001),
             turned((0, 0, 1), draws(f"t{k}", -25, 25)))  # fmt: skip
         parts.append(laid(shifted(piece, z=0.0225 * k), wood(timber(draws, f"c{k % 2}"), k % 3)))
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def tool_board(draws: Draws) -> Thing:
@@ -170,7 +170,7 @@ def tool_board(draws: Draws) -> Thing:
                 paint(draws.pick("grip", ((186, 46, 40), (220, 160, 40), (40, 80, 150))), 0.4),
             )
         )
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def dumbbell(draws: Draws) -> Thing:
@@ -186,7 +186,7 @@ def dumbbell(draws: Draws) -> Thing:
     )
     heads = [shifted(head, x, y, r) for x in (-0.07 - w, 0.07) for y in (-0.1, 0.1)]
     bars = [tube([(-0.08, y, r), (0.08, y, r)], 0.015, around=12) for y in (-0.1, 0.1)]
-    return Thing((Part(joined(heads), RUBBER), Part(joined(bars, smooth=True), CHROME)))
+    return Thing.of(Part(joined(heads), RUBBER), Part(joined(bars, smooth=True), CHROME))
 
 
 def kettlebells(draws: Draws) -> Thing:
@@ -202,12 +202,10 @@ def kettlebells(draws: Draws) -> Thing:
                 0.26 * k - 0.26,
             )
         )
-    return Thing(
-        (
-            Part(
-                joined(bodies, smooth=True),
-                paint(tint(draws, "c", level=(0.22, 0.5), chroma=(0.0, 0.14)), 0.5),
-            ),
+    return Thing.of(
+        Part(
+            joined(bodies, smooth=True),
+            paint(tint(draws, "c", level=(0.22, 0.5), chroma=(0.0, 0.14)), 0.5),
         )
     )
 
@@ -225,7 +223,7 @@ def mats(draws: Draws) -> Thing:
             )
             for k in range(draws.count("many", 2, 5))
         ]
-        return Thing((Part(joined(pile), colour),))
+        return Thing.of(Part(joined(pile), colour))
     t = np.linspace(0, 22, 40)
     r = 0.02 + 0.0026 * t
     outline = np.concatenate(
@@ -235,28 +233,21 @@ def mats(draws: Draws) -> Thing:
         ]
     )
     roll = shifted(extrude(outline, 0.6), z=float(r.max()))
-    return Thing((Part(roll, colour),))
+    return Thing.of(Part(roll, colour))
 
 
 def step(draws: Draws) -> Thing:
     """A step or a low wooden box."""
     w, h = draws("w", 0.6, 1.0), draws("h", 0.15, 0.45)
     if draws.chance("wood"):
-        return Thing(
-            (
-                laid(
-                    box(w, 0.45, h, bevel=0.008),
-                    wood(timber(draws, "w"), seed(draws, "w"), gloss=0.2),
-                ),
+        return Thing.of(
+            laid(
+                box(w, 0.45, h, bevel=0.008), wood(timber(draws, "w"), seed(draws, "w"), gloss=0.2)
             )
         )
-    return Thing(
-        (
-            Part(box(w, 0.4, 0.1, bevel=0.02), BLACK),
-            Part(
-                shifted(box(w - 0.06, 0.36, 0.02, bevel=0.006), z=0.1), paint(tint(draws, "c"), 0.8)
-            ),
-        )
+    return Thing.of(
+        Part(box(w, 0.4, 0.1, bevel=0.02), BLACK),
+        Part(shifted(box(w - 0.06, 0.36, 0.02, bevel=0.006), z=0.1), paint(tint(draws, "c"), 0.8)),
     )
 
 
@@ -265,11 +256,9 @@ def cones(draws: Draws) -> Thing:
     out = [shifted(lathe([(0.06, 0), (0.06, 0.006), (0.045, 0.008), (0.012, 0.18), (0.01, 0.18)],
         around=24), 0.16 * k, draws(f"y{k}", -0.08, 0.08)) for k in range(draws.count("many", 1,
         3))]  # fmt: skip
-    return Thing(
-        (
-            Part(
-                joined(out, smooth=True),
-                paint(draws.pick("c", ((230, 110, 30), (226, 200, 50), (60, 130, 200))), 0.6),
-            ),
+    return Thing.of(
+        Part(
+            joined(out, smooth=True),
+            paint(draws.pick("c", ((230, 110, 30), (226, 200, 50), (60, 130, 200))), 0.6),
         )
     )

@@ -103,7 +103,7 @@ def belt(draws: Draws, width: float) -> Thing:
         crown = posed(crown, np.diag([wide, wide * 0.6, tall, 1.0]))
         crowns.append(shifted(crown, x, draws(f"y{k}", -6, 6), tall * draws(f"z{k}", 0.5, 0.9)))
         x, k = x + wide * draws(f"step{k}", 0.45, 1.1), k + 1
-    return Thing((Part(joined(crowns), greens(draws)),))
+    return Thing.of(Part(joined(crowns), greens(draws)))
 
 
 def tree(draws: Draws, height: float = 7.0) -> Thing:
@@ -156,7 +156,7 @@ def tree(draws: Draws, height: float = 7.0) -> Thing:
             seed(draws, "bark"),
         ),
     )
-    return Thing((wood_part, Part(joined(crowns), green)))
+    return Thing.of(wood_part, Part(joined(crowns), green))
 
 
 def hedge(draws: Draws, width: float, depth: float, height: float) -> Thing:
@@ -169,15 +169,15 @@ def hedge(draws: Draws, width: float, depth: float, height: float) -> Thing:
         for k in range(many)
     ]
     inside = box(width * 0.99, depth * 0.86, height * 0.93)
-    return Thing(
-        (Part(inside, paint((58.0, 74.0, 40.0), 0.9)), Part(joined(pieces), greens(draws)))
+    return Thing.of(
+        Part(inside, paint((58.0, 74.0, 40.0), 0.9)), Part(joined(pieces), greens(draws))
     )
 
 
 def bush(draws: Draws, size: float = 0.5) -> Thing:
     """A round shrub, mostly plain, sometimes with specks of flower."""
     ball_ = posed(leaves(draws.count("l", 0, 2), 800), np.diag([size, size, size * 0.85, 1.0]))
-    return Thing((Part(shifted(ball_, z=size * 0.75), greens(draws)),))
+    return Thing.of(Part(shifted(ball_, z=size * 0.75), greens(draws)))
 
 
 def tufts(
@@ -213,7 +213,7 @@ def flower_bed(draws: Draws, width: float, depth: float) -> Thing:
             shifted(lump, rng.uniform(-0.46, 0.46) * width, rng.uniform(-0.4, 0.4) * depth, s * 0.6)
         )
     soil = box(width, depth, 0.04, bevel=0.015)
-    return Thing((Part(soil, paint((74, 54, 40), 1.0)), Part(joined(pieces), greens(draws))))
+    return Thing.of(Part(soil, paint((74, 54, 40), 1.0)), Part(joined(pieces), greens(draws)))
 
 
 def planter(draws: Draws) -> Thing:
@@ -235,7 +235,7 @@ def planter(draws: Draws) -> Thing:
         )
         for k in range(max(1, int((w - 0.1) / 0.24)))
     ]
-    return Thing((laid(tub, surface), Part(joined(growth), green)))
+    return Thing.of(laid(tub, surface), Part(joined(growth), green))
 
 
 def pot(draws: Draws) -> Thing:
@@ -268,11 +268,11 @@ def pot(draws: Draws) -> Thing:
                 greens(draws),
             )
         )
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def ivy(draws: Draws) -> Thing:
     """Leaves that climb."""
     w, h = draws("w", 0.4, 0.9), draws("h", 0.6, 1.6)
     mat = posed(leaves(draws.count("l", 10, 12), 700, "box"), np.diag([w, 0.1, h, 1.0]))
-    return Thing((Part(shifted(mat, 0, -0.05), greens(draws)),))
+    return Thing.of(Part(shifted(mat, 0, -0.05), greens(draws)))

@@ -46,17 +46,15 @@ def fence(draws: Draws, width: float) -> Thing:
             pales.append(shifted(tip, -width / 2 + (k + 0.5) * (wide + gap), 0.0, 0.05))
     mesh = joined([*posts, *rails, *pales])
     if draws.chance("painted", 0.35):
-        return Thing(
-            (Part(mesh, paint(tint(draws, "c", level=(0.4, 0.95), chroma=(0, 0.05)), 0.7)),)
+        return Thing.of(
+            Part(mesh, paint(tint(draws, "c", level=(0.4, 0.95), chroma=(0, 0.05)), 0.7))
         )
-    return Thing(
-        (
-            laid(
-                mesh,
-                wood(
-                    tint(draws, "c", level=(0.45, 0.68), chroma=(0.01, 0.05), hue=(55, 75)),
-                    seed(draws, "w"),
-                ),
+    return Thing.of(
+        laid(
+            mesh,
+            wood(
+                tint(draws, "c", level=(0.45, 0.68), chroma=(0.01, 0.05), hue=(55, 75)),
+                seed(draws, "w"),
             ),
         )
     )
@@ -77,8 +75,8 @@ def railing(draws: Draws, width: float) -> Thing:
         tube([(-width / 2, 0, z), (width / 2, 0, z)], r, around=8)
         for z, r in ((0.1, 0.014), (h, 0.028))
     ]
-    return Thing(
-        (Part(joined([*bars, *posts, *rails], smooth=True), draws.pick("m", (IRON, BLACK, STEEL))),)
+    return Thing.of(
+        Part(joined([*bars, *posts, *rails], smooth=True), draws.pick("m", (IRON, BLACK, STEEL)))
     )
 
 
@@ -88,8 +86,8 @@ def lamp_post(draws: Draws) -> Thing:
     pole = lathe([(0.1, 0), (0.1, 0.3), (0.055, 0.5), (0.045, h), (1e-4, h)], around=20)
     head = shifted(lathe([(0.06, 0), (0.17, 0.06), (0.14, 0.42), (0.22, 0.46), (0.03, 0.62),
         (1e-4, 0.64)], around=20), z=h)  # fmt: skip
-    return Thing(
-        (Part(pole, draws.pick("m", (IRON, BLACK))), Part(head, paint((206, 204, 196), 0.2)))
+    return Thing.of(
+        Part(pole, draws.pick("m", (IRON, BLACK))), Part(head, paint((206, 204, 196), 0.2))
     )
 
 
@@ -110,8 +108,8 @@ def bollard(draws: Draws) -> Thing:
         around=28,
     )
     if draws.chance("stone", 0.3):
-        return Thing((laid(body, concrete((170, 166, 158), 1)),))
-    return Thing((Part(body, draws.pick("m", (IRON, BLACK, STEEL))),))
+        return Thing.of(laid(body, concrete((170, 166, 158), 1)))
+    return Thing.of(Part(body, draws.pick("m", (IRON, BLACK, STEEL))))
 
 
 def litter_bin(draws: Draws) -> Thing:
@@ -131,7 +129,7 @@ def litter_bin(draws: Draws) -> Thing:
         for a in (0.5, 2.1, 3.7, 5.2)
     ]
     m = paint(tint(draws, "c", level=(0.25, 0.45), chroma=(0, 0.07)), 0.45)
-    return Thing((Part(joined([body, lid, *legs], smooth=True), m),))
+    return Thing.of(Part(joined([body, lid, *legs], smooth=True), m))
 
 
 def wheelie(draws: Draws) -> Thing:
@@ -145,7 +143,7 @@ def wheelie(draws: Draws) -> Thing:
     colour = paint(draws.pick("c", ((50, 70, 54), (54, 56, 60), (46, 66, 100), (104, 76, 50))), 0.5)
     lids = (colour if draws.chance("same") else paint(draws.pick("l",
         ((206, 170, 50), (60, 96, 150), (60, 60, 62))), 0.5))  # fmt: skip
-    return Thing((Part(body, colour), Part(lid, lids), Part(joined(wheels, smooth=True), RUBBER)))
+    return Thing.of(Part(body, colour), Part(lid, lids), Part(joined(wheels, smooth=True), RUBBER))
 
 
 def cabinet(draws: Draws) -> Thing:
@@ -156,13 +154,11 @@ def cabinet(draws: Draws) -> Thing:
     notice = shifted(sheet(0.16, 0.12), w * 0.25, -0.172, h * 0.75)
     grey = paint(tint(draws, "c", level=(0.55, 0.75), chroma=(0, 0.03)), 0.55)
     base = Part(box(w * 0.94, 0.3, 0.07), paint((120, 118, 112), 0.9))
-    return Thing(
-        (
-            Part(body, grey),
-            base,
-            Part(seam, IRON),
-            Part(notice, printed.note(draws.count("n", 0, 2 * printed.VARIETY - 1))),
-        )
+    return Thing.of(
+        Part(body, grey),
+        base,
+        Part(seam, IRON),
+        Part(notice, printed.note(draws.count("n", 0, 2 * printed.VARIETY - 1))),
     )
 
 
@@ -172,7 +168,7 @@ def stand(draws: Draws) -> Thing:
         (0.35, 0, 0)]  # fmt: skip
     one = posed(tube(smooth_path(hoop, 4), 0.024, around=10), turned((0, 0, 1), 90))
     row = joined([shifted(one, 0.8 * k) for k in (-1, 0, 1)], smooth=True)
-    return Thing((Part(row, draws.pick("m", (STEEL, IRON))),))
+    return Thing.of(Part(row, draws.pick("m", (STEEL, IRON))))
 
 
 def cover(draws: Draws) -> Thing:
@@ -185,9 +181,9 @@ def cover(draws: Draws) -> Thing:
             for j in range(-3, 4)
             if i * i + j * j < 10
         ]
-        return Thing((Part(lid, IRON), Part(joined(knobs), IRON)))
+        return Thing.of(Part(lid, IRON), Part(joined(knobs), IRON))
     bars = [shifted(box(0.03, 0.36, 0.012), -0.2 + 0.05 * k) for k in range(9)]
-    return Thing((Part(joined(bars), IRON), Part(box(0.46, 0.36, 0.004), BLACK)))
+    return Thing.of(Part(joined(bars), IRON), Part(box(0.46, 0.36, 0.004), BLACK))
 
 
 def litter(draws: Draws) -> Thing:
@@ -203,7 +199,7 @@ def litter(draws: Draws) -> Thing:
         x, y = rng.normal(0, 0.7, 2)
         bits.append(dyed(shifted(bit, x, y, 0.012), int(rng.integers(4)), 4))
     browns = shades((126, 88, 44), (150, 116, 52), (96, 74, 48), (206, 202, 192), rough=0.8)
-    return Thing((Part(joined(bits), browns),))
+    return Thing.of(Part(joined(bits), browns))
 
 
 def watering_can(draws: Draws) -> Thing:
@@ -223,7 +219,7 @@ def watering_can(draws: Draws) -> Thing:
         if draws.chance("zinc")
         else paint(tint(draws, "c", level=(0.35, 0.6), chroma=(0.04, 0.12)), 0.4)
     )
-    return Thing((Part(joined([body, spout, rose, grip], smooth=True), m),))
+    return Thing.of(Part(joined([body, spout, rose, grip], smooth=True), m))
 
 
 def trowel(draws: Draws) -> Thing:
@@ -231,7 +227,7 @@ def trowel(draws: Draws) -> Thing:
     blade = posed(extrude([(-0.03, 0), (0.03, 0), (0.034, 0.09), (0, 0.15), (-0.034, 0.09)], 0.004),
         turned((1, 0, 0), -86))  # fmt: skip
     grip = tube([(0, -0.03, 0.014), (0, -0.17, 0.016)], [0.012, 0.016, 0.012], around=10)
-    return Thing((Part(shifted(blade, z=0.01), STEEL), laid(grip, wood(timber(draws, "w"), 0))))
+    return Thing.of(Part(shifted(blade, z=0.01), STEEL), laid(grip, wood(timber(draws, "w"), 0)))
 
 
 def awning(draws: Draws, width: float, depth: float, height: float) -> Thing:
@@ -268,9 +264,7 @@ def awning(draws: Draws, width: float, depth: float, height: float) -> Thing:
         for sx in (-1, 1)
         for sy in (-1, 1)
     ]
-    return Thing(
-        (
-            Part(joined([roof, valance], smooth=True), surface.material),
-            Part(joined(poles, smooth=True), STEEL),
-        )
+    return Thing.of(
+        Part(joined([roof, valance], smooth=True), surface.material),
+        Part(joined(poles, smooth=True), STEEL),
     )

@@ -47,20 +47,17 @@ def cutting_board(draws: Draws) -> Thing:
         wood(timber(draws, "wood"), seed(draws, "wood"), board=(0.5, 0.045)),
     )
     knife = shifted(_knife(), w * 0.36, 0.02, 0.022)
-    parts = [top, Part(knife, CHROME), Part(shifted(_handle(), w * 0.36, 0.02, 0.022), BLACK)]
+    handle = shifted(box(0.022, 0.12, 0.016, bevel=0.005), 0.009, -0.16, 0)
+    parts = [top, Part(knife, CHROME), Part(shifted(handle, w * 0.36, 0.02, 0.022), BLACK)]
     food = _loaf(draws) if draws.chance("bread") else _halves(draws)
     parts += [Part(shifted(p.mesh, -w * 0.12, 0, 0.022), p.material) for p in food]
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def _knife() -> Mesh:
     blade = [(0, -0.1), (0.012, -0.09), (0.018, -0.02), (0.018, 0.09), (0, 0.09)]
     flat = posed(extrude(blade, 0.002), turned((1, 0, 0), -90))
     return shifted(flat, z=0.002)
-
-
-def _handle() -> Mesh:
-    return shifted(scaled(box(0.022, 0.12, 0.016, bevel=0.005), 1, 1, 1), 0.009, -0.16, 0)
 
 
 def _loaf(draws: Draws) -> list[Part]:
@@ -103,7 +100,7 @@ def towel(draws: Draws) -> Thing:
         draped(w, d, 0.006 + 0.007 * k, draws(f"fold{k}", 0.002, 0.009), int(draws("s", 0, 9)) + k)
         for k in range(3)
     ]
-    return Thing((laid(joined(sheets, smooth=False), surface),))
+    return Thing.of(laid(joined(sheets, smooth=False), surface))
 
 
 def draped(width: float, depth: float, height: float, fold: float, key: int) -> Mesh:
@@ -141,7 +138,7 @@ def mill(draws: Draws) -> Thing:
         part = laid(body, wood(timber(draws, "w"), seed(draws, "w"), gloss=0.3))
     else:
         part = Part(body, draws.pick("plain", (BLACK, WHITE, STEEL)))
-    return Thing((part, Part(knob, CHROME)))
+    return Thing.of(part, Part(knob, CHROME))
 
 
 def bowl(draws: Draws) -> Thing:
@@ -152,9 +149,9 @@ def bowl(draws: Draws) -> Thing:
     colour = tint(draws, "glaze", level=(0.45, 0.93), chroma=(0.005, 0.1))
     shell = Part(lathe([*outer, (r, h + 0.002), *inner, (1e-4, 0.012)]), paint(colour, 0.2, 0, 0.4))
     if draws.chance("empty", 0.25):
-        return Thing((shell,))
+        return Thing.of(shell)
     fruit = fruits(draws, r * 0.62, h * 0.55, layers=2)
-    return Thing((shell, *fruit))
+    return Thing.of(shell, *fruit)
 
 
 def _curve(r0: float, r1: float, z0: float, z1: float) -> list[tuple[float, float]]:
@@ -203,7 +200,7 @@ def plates(draws: Draws) -> Thing:
         shifted(lathe(one), draws(f"x{k}", -0.002, 0.002), draws(f"y{k}", -0.002, 0.002), k * step)
         for k in range(count)
     ]
-    return Thing((Part(joined(stack, smooth=True), paint(colour, 0.18, 0, 0.4)),))
+    return Thing.of(Part(joined(stack, smooth=True), paint(colour, 0.18, 0, 0.4)))
 
 
 def tumbler(draws: Draws) -> Thing:
@@ -220,7 +217,7 @@ def tumbler(draws: Draws) -> Thing:
             [(1e-4, 0.006), (r * 0.82, 0.006), (r * 0.94, level), (1e-4, level)], around=40
         )
         parts.append(Part(inner, paint(colour, 0.15)))
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def canister(draws: Draws) -> Thing:
@@ -235,7 +232,7 @@ def canister(draws: Draws) -> Thing:
     cover = laid(lid, wood(timber(draws, "lid"), 0)) if draws.chance("wood") else Part(lid, STEEL)
     front = shifted(sheet(1.3 * r, 0.75 * r, bend=0.23 * r), 0, -0.78 * r, 0.3 * h)
     slip = Part(front, printed.card(printed.which(draws)))
-    return Thing((Part(body, colour), cover, Part(knob, cover.material), slip))
+    return Thing.of(Part(body, colour), cover, Part(knob, cover.material), slip)
 
 
 def utensils(draws: Draws) -> Thing:
@@ -260,7 +257,7 @@ def utensils(draws: Draws) -> Thing:
         parts.append(Part(joined(shafts, smooth=True), paint((186, 138, 88), 0.7)))
     if steel:
         parts.append(Part(joined(steel, smooth=True), STEEL))
-    return Thing(tuple(parts))
+    return Thing.of(*parts)
 
 
 def _head(draws: Draws, k: int, long: float) -> Mesh:
@@ -277,13 +274,11 @@ def soap(draws: Draws) -> Thing:
         0.0055, around=10)  # fmt: skip
     sponge = shifted(box(0.1, 0.065, 0.03, bevel=0.006), 0.09, 0, 0)
     scour = shifted(box(0.1, 0.065, 0.008, bevel=0.002), 0.09, 0, 0.03)
-    return Thing(
-        (
-            Part(body, paint(tint(draws, "soap", level=(0.4, 0.9)), 0.3)),
-            Part(pump, draws.pick("pump", (BLACK, CHROME, WHITE))),
-            Part(sponge, paint((222, 190, 70), 0.95)),
-            Part(scour, paint((70, 120, 70), 0.95)),
-        )
+    return Thing.of(
+        Part(body, paint(tint(draws, "soap", level=(0.4, 0.9)), 0.3)),
+        Part(pump, draws.pick("pump", (BLACK, CHROME, WHITE))),
+        Part(sponge, paint((222, 190, 70), 0.95)),
+        Part(scour, paint((70, 120, 70), 0.95)),
     )
 
 
@@ -293,7 +288,7 @@ def pan(draws: Draws) -> Thing:
     body = lathe([(r * 0.86, 0), (r, h), (r - 0.003, h), (r * 0.84, 0.004), (1e-4, 0.004)])
     handle = tube(smooth_path([(r * 0.95, 0, h * 0.8), (r + 0.06, 0, h + 0.01),
         (r + 0.19, 0, h + 0.02)]), [0.006, 0.01, 0.011], around=12)  # fmt: skip
-    return Thing((Part(body, draws.pick("metal", (IRON, STEEL))), Part(handle, BLACK)))
+    return Thing.of(Part(body, draws.pick("metal", (IRON, STEEL))), Part(handle, BLACK))
 
 
 def tray(draws: Draws) -> Thing:
@@ -308,6 +303,6 @@ def tray(draws: Draws) -> Thing:
         shifted(lathe(cup, around=32), -w * 0.28 + 0.1 * k, draws(f"y{k}", -0.04, 0.04), 0.012)
         for k in range(draws.count("cups", 1, 3))
     ]
-    return Thing(
-        (board, Part(joined(edges), board.material), Part(joined(cups, smooth=True), CREAM))
+    return Thing.of(
+        board, Part(joined(edges), board.material), Part(joined(cups, smooth=True), CREAM)
     )

@@ -163,18 +163,19 @@ _ALL = (
     _endpoint("/music/grammy_get_all_awarded_artists", "All artists who were Grammy Best New "
               "Artist.", answer=music.all_awarded),
     _endpoint("/music/get_artist_birth_place", "The country code of an artist.", _ARTIST,
-              answer=music.birth_place),
+              answer=music.of_artist("country")),
     _endpoint("/music/get_artist_birth_date", "The birth date of an artist, or the year in which "
-              "a band began.", _ARTIST, answer=music.birth_date),
+              "a band began.", _ARTIST, answer=music.of_artist("begin")),
     _endpoint("/music/get_members", "The members of a band.", "band_name=query",
               answer=music.members),
     _endpoint("/music/get_lifespan", "The dates of birth and death of an artist.", _ARTIST,
               answer=music.lifespan),
-    _endpoint("/music/get_song_author", "The author of a song.", _SONG, answer=music.author),
+    _endpoint("/music/get_song_author", "The author of a song.", _SONG,
+              answer=music.of_song("author")),
     _endpoint("/music/get_song_release_country", "The country code in which a song was "
-              "released.", _SONG, answer=music.release_country),
+              "released.", _SONG, answer=music.of_song("country")),
     _endpoint("/music/get_song_release_date", "The release date of a song.", _SONG,
-              answer=music.release_date),
+              answer=music.of_song("released")),
     _endpoint("/music/get_artist_all_works", "All songs of an artist.", _ARTIST,
               answer=music.works),
     _endpoint("/sports/soccer/get_games_on_date", "Soccer games on a date (YYYY-MM-DD, YYYY-MM or "

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import msgspec
+
 from mmrag.errors import UsageError
 from mmrag.records import Record
-from simulator.world.crag.crag_stage import FIRST_YEAR, GENRES, CragStage, Film, Oscar
+from simulator.world.crag.crag_stage import FIRST_YEAR, GENRES, CragStage, Film
 from simulator.world.crag.kg.by_name import ByName
 
 
@@ -31,7 +33,10 @@ def year(stage: CragStage, at: str, year: str) -> dict[str, Any] | None:
         raise UsageError(f"year {year[:20]!r}: give one between {FIRST_YEAR} and {last}.")
     films = [f for f in stage.films if f.released[:4] == year and f.released <= at]
     oscars = [o for f in stage.films for o in f.oscars if o.year_ceremony == int(year)]
-    return {"movie_list": [f.id for f in films], "oscar_awards": [_oscar(o) for o in oscars]}
+    return {
+        "movie_list": [f.id for f in films],
+        "oscar_awards": msgspec.to_builtins(oscars),
+    }
 
 
 def movie_by_id(stage: CragStage, at: str, movie_id: int) -> dict[str, Any] | None:
@@ -79,7 +84,7 @@ def _person(stage: CragStage, name: str, at: str) -> dict[str, Any]:
     }
     oscars = [o for f in out for o in f.oscars if o.name == name and o.year_ceremony <= int(at[:4])]
     if oscars:
-        found["oscar_awards"] = [_oscar(o) for o in oscars]
+        found["oscar_awards"] = msgspec.to_builtins(oscars)
     return found
 
 
@@ -101,18 +106,7 @@ def _movie(stage: CragStage, film: Film) -> dict[str, Any]:
         "revenue": film.revenue,
         "rating": film.rating,
         "genres": [{"id": GENRES.index(genre) + 1, "name": genre} for genre in film.genres],
-        "oscar_awards": [_oscar(oscar) for oscar in film.oscars],
+        "oscar_awards": msgspec.to_builtins(film.oscars),
         "cast": cast,
         "crew": [director],
-    }
-
-
-def _oscar(oscar: Oscar) -> dict[str, Any]:
-    return {
-        "year_ceremony": oscar.year_ceremony,
-        "ceremony": oscar.ceremony,
-        "category": oscar.category,
-        "name": oscar.name,
-        "film": oscar.film,
-        "winner": oscar.winner,
     }

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from mmrag.errors import UsageError
-from simulator.world.crag.crag_stage import CHART, Artist, CragStage, Grammy, Song
+from simulator.world.crag.crag_stage import CHART, Artist, CragStage, Grammy
 from simulator.world.crag.kg.by_name import ByName
 
 ATTRIBUTES = ("rank_last_week", "weeks_in_chart", "top_position", "rank")
@@ -84,18 +84,24 @@ def all_awarded(stage: CragStage, at: str) -> list[str]:
     return list(dict.fromkeys(reversed(new)))
 
 
-def birth_place(stage: CragStage, at: str, artist_name: str) -> str | None:
-    """The country of an artist."""
-    del at
-    found = _artist(stage, artist_name)
-    return found.country if found else None
+def of_artist(attribute: str) -> Callable[..., Any]:
+    """The endpoint that gives an attribute of an artist or a band."""
+
+    def answer(stage: CragStage, at: str, artist_name: str) -> Any:
+        del at
+        return getattr(_artist(stage, artist_name), attribute, None)
+
+    return answer
 
 
-def birth_date(stage: CragStage, at: str, artist_name: str) -> str | None:
-    """The birth date of an artist, or the first year of a band."""
-    del at
-    found = _artist(stage, artist_name)
-    return found.begin if found else None
+def of_song(attribute: str) -> Callable[..., str | None]:
+    """The endpoint that gives an attribute of a song that is out."""
+
+    def answer(stage: CragStage, at: str, song_name: str) -> str | None:
+        found = (s for s in stage.songs if s.name == song_name and s.released <= at)
+        return getattr(next(found, None), attribute, None)
+
+    return answer
 
 
 def members(stage: CragStage, at: str, band_name: str) -> list[str] | None:
@@ -107,25 +113,7 @@ def members(stage: CragStage, at: str, band_name: str) -> list[str] | None:
 
 def lifespan(stage: CragStage, at: str, artist_name: str) -> list[str | None]:
     """Birth and death; nobody of the stage has died."""
-    return [birth_date(stage, at, artist_name), None]
-
-
-def author(stage: CragStage, at: str, song_name: str) -> str | None:
-    """Who wrote a song."""
-    found = _song(stage, song_name, at)
-    return found.author if found else None
-
-
-def release_country(stage: CragStage, at: str, song_name: str) -> str | None:
-    """Where a song was released."""
-    found = _song(stage, song_name, at)
-    return found.country if found else None
-
-
-def release_date(stage: CragStage, at: str, song_name: str) -> str | None:
-    """When a song was released."""
-    found = _song(stage, song_name, at)
-    return found.released if found else None
+    return [of_artist("begin")(stage, at, artist_name), None]
 
 
 def works(stage: CragStage, at: str, artist_name: str) -> list[str] | None:
@@ -141,10 +129,6 @@ def _won(stage: CragStage, at: str) -> list[Grammy]:
 
 def _artist(stage: CragStage, name: str) -> Artist | None:
     return next((artist for artist in stage.artists if artist.name == name), None)
-
-
-def _song(stage: CragStage, name: str, at: str) -> Song | None:
-    return next((s for s in stage.songs if s.name == name and s.released <= at), None)
 
 
 @lru_cache(maxsize=4)

@@ -8,13 +8,14 @@ from simulator.world.crag.crag_stage import Share
 from simulator.world.crag.kg.finance import market_cap, price_at
 from simulator.world.crag.questions.drawing import (
     INVALID,
+    Call,
     Drawn,
     Occasion,
     PageNeed,
+    Proof,
     days_of,
     templates,
 )
-from simulator.world.crag.questions.proof import Call, Proof
 from simulator.world.crag.sheets import money
 from simulator.world.facts.wording import say_day, say_list
 

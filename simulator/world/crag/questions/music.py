@@ -7,13 +7,14 @@ import datetime as dt
 from simulator.world.crag.crag_stage import Artist, Song
 from simulator.world.crag.questions.drawing import (
     INVALID,
+    Call,
     Drawn,
     Occasion,
     PageNeed,
+    Proof,
     days_of,
     templates,
 )
-from simulator.world.crag.questions.proof import Call, Proof
 from simulator.world.facts.wording import say_day, say_list
 
 

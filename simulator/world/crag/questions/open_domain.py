@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulator.world.crag.questions.drawing import INVALID, Drawn, Occasion, PageNeed, Template
-from simulator.world.crag.questions.proof import Call, Proof
-from simulator.world.facts.domain_schema import attributes_of
-from simulator.world.facts.fact_records import Attribute, Entity, Number, Several
+from simulator.world.crag.questions.drawing import (
+    INVALID,
+    Call,
+    Drawn,
+    Occasion,
+    PageNeed,
+    Proof,
+    Template,
+)
+from simulator.world.facts.domain_schema import Attribute, Entity, Number, Several, attributes_of
 from simulator.world.facts.wording import say_list, say_value
 
 

@@ -1,7 +1,7 @@
 """Questions about a world in CRAG's forms: eight question types, four dynamisms, five domains.
 
 Each is drawn with its answer from the stage, and with the proof by which the KG gives the same
-answer (`proof.py`). A template that meets no single answer (a tie, nothing there yet) draws again.
+answer. A template that meets no single answer (a tie, nothing there yet) draws again.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from mmrag.errors import DataError, UsageError
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.crag.crag_stage import CragStage
-from simulator.world.crag.questions.drawing import Drawn, Occasion, PageNeed, Template
+from simulator.world.crag.questions.drawing import Drawn, Occasion, PageNeed, Proof, Template
 from simulator.world.crag.questions.finance import FINANCE
 from simulator.world.crag.questions.movie import MOVIE
 from simulator.world.crag.questions.music import MUSIC
 from simulator.world.crag.questions.open_domain import OPEN
-from simulator.world.crag.questions.proof import Proof
 from simulator.world.crag.questions.sports import SPORTS
 
 FORMS = (

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from simulator.world.crag.crag_stage import Game
 from simulator.world.crag.kg.sports import is_over
-from simulator.world.crag.questions.drawing import INVALID, Drawn, Occasion, PageNeed, templates
-from simulator.world.crag.questions.proof import Call, Proof
+from simulator.world.crag.questions.drawing import (
+    INVALID,
+    Call,
+    Drawn,
+    Occasion,
+    PageNeed,
+    Proof,
+    templates,
+)
 from simulator.world.facts.wording import say_day, say_list
 
 

@@ -1,12 +1,77 @@
-"""Answers in words: the main wording of a result, and the others that are just as true."""
+"""Answers in words: the main wording of a result, and the others that are just as true.
+
+Small English stands first: plurals, days and hours as they are spoken, capitals.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable, Sequence
 
+from simulator.world.build.randomness import Draw
+from simulator.world.facts.domain_schema import domain_of_kind, raw_domains
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import MONTHS, say_day, say_list, say_number
 from simulator.world.language.program import Answer
+
+_PLURALS = {"person": "people", "fish": "fish"}
+
+
+def noun_of(kind: str) -> str:
+    """What a person calls a thing of this kind."""
+    return domain_of_kind(kind).nouns[kind]
+
+
+def plural_of(kind: str) -> str:
+    """Several of them."""
+    return plural(noun_of(kind))
+
+
+def plural(noun: str) -> str:
+    """ "dog" → "dogs"."""
+    if noun in _PLURALS:
+        return _PLURALS[noun]
+    if noun.startswith("pair of "):
+        return "pairs of " + noun.removeprefix("pair of ")
+    if noun.endswith("y") and noun[-2] not in "aeiou":
+        return noun[:-1] + "ies"
+    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+
+
+def called(kind: str) -> tuple[str, ...]:
+    """Every noun, singular and plural, that people use for a thing of this kind."""
+    said = raw_domains()[domain_of_kind(kind).stem].get("called", {}).get(kind, [])
+    nouns = [noun_of(kind).removeprefix("pair of "), *said]
+    return tuple(dict.fromkeys(form for noun in nouns for form in (noun, plural(noun))))
+
+
+def possessive(name: str) -> str:
+    """ "this book" → "this book's"."""
+    return name + ("'" if name.endswith("s") else "'s")
+
+
+def spoken_day(iso: str, today: str) -> str:
+    """A day as people say it: "3 April", with the year when it is another one."""
+    day = dt.date.fromisoformat(iso[:10])
+    year = "" if day.year == int(today[:4]) else f" {day.year}"
+    return f"{day.day} {MONTHS[day.month - 1]}{year}"
+
+
+def spoken_time(iso: str) -> str:
+    """ "2031-04-03T18:05" → "6:05 pm"."""
+    hour, minute = int(iso[11:13]), iso[14:16]
+    minutes = "" if minute == "00" else f":{minute}"
+    return f"{(hour - 1) % 12 + 1}{minutes} {'am' if hour < 12 else 'pm'}"
+
+
+def utter(sentence: str, draw: Draw) -> str:
+    """Written as speech recognition writes: mostly with a capital and a question mark."""
+    sentence = " ".join(sentence.split()).rstrip("?")
+    style = draw.below(10)
+    if style < 7:
+        return sentence[0].upper() + sentence[1:] + "?"
+    return sentence + ("?" if style < 9 else "")
+
 
 _SPELLED = {
     "g": ("grams", 0.001, "kg"),
@@ -49,7 +114,7 @@ def say_answer(answer: Answer, facts: FactBase) -> tuple[str, tuple[str, ...]]:
     return unique[0], tuple(unique[1:])
 
 
-def _number(answer: Answer, _facts: FactBase) -> list[str]:
+def _number(answer: Answer, _: FactBase) -> list[str]:
     value, unit, digits = answer.value, answer.unit, answer.digits
     plain = f"{value:.{digits}f}"
     trimmed = plain.rstrip("0").rstrip(".") if "." in plain else plain
@@ -72,11 +137,7 @@ def _number(answer: Answer, _facts: FactBase) -> list[str]:
     return texts
 
 
-def _year(answer: Answer, _facts: FactBase) -> list[str]:
-    return [str(answer.value), f"in {answer.value}", f"the year {answer.value}"]
-
-
-def _day(answer: Answer, _facts: FactBase) -> list[str]:
+def _day(answer: Answer, _: FactBase) -> list[str]:
     day = dt.date.fromisoformat(answer.value)
     month = MONTHS[day.month - 1]
     return [
@@ -87,7 +148,7 @@ def _day(answer: Answer, _facts: FactBase) -> list[str]:
     ]
 
 
-def _clock(answer: Answer, _facts: FactBase) -> list[str]:
+def _clock(answer: Answer, _: FactBase) -> list[str]:
     time = dt.time.fromisoformat(answer.value)
     half = "am" if time.hour < 12 else "pm"
     hour = (time.hour - 1) % 12 + 1
@@ -95,34 +156,11 @@ def _clock(answer: Answer, _facts: FactBase) -> list[str]:
     return [answer.value, twelve, f"{hour} {half}" if not time.minute else ""]
 
 
-def _word(answer: Answer, _facts: FactBase) -> list[str]:
-    return [str(answer.value)]
-
-
-def _words(answer: Answer, _facts: FactBase) -> list[str]:
-    items = list(answer.value)
+def _listed(items: tuple[str, ...] | list[str]) -> list[str]:
     return [say_list(items), ", ".join(items), say_list(items[::-1])]
 
 
-def _entity(answer: Answer, facts: FactBase) -> list[str]:
-    entity = facts.entity(answer.value)
-    return [entity.name, *entity.aliases]
-
-
-def _entities(answer: Answer, facts: FactBase) -> list[str]:
-    names = [facts.entity(i).name for i in answer.value]
-    return [say_list(names), ", ".join(names), say_list(names[::-1])]
-
-
-def _bool(answer: Answer, _facts: FactBase) -> list[str]:
-    return ["Yes"] if answer.value else ["No"]
-
-
-def _text(answer: Answer, _facts: FactBase) -> list[str]:
-    return [str(answer.value)]
-
-
-def _correction(answer: Answer, _facts: FactBase) -> list[str]:
+def _correction(answer: Answer, _: FactBase) -> list[str]:
     noun, wrong, right = answer.value
     return [
         f"No, it's {right}, not {wrong}.",
@@ -138,16 +176,16 @@ def ordinal(n: int) -> str:
     return f"{n}{suffix}"
 
 
-_WORDINGS = {
+_WORDINGS: dict[str, Callable[[Answer, FactBase], Sequence[str]]] = {
     "number": _number,
-    "year": _year,
+    "year": lambda a, _: (str(a.value), f"in {a.value}", f"the year {a.value}"),
     "day": _day,
     "clock": _clock,
-    "word": _word,
-    "words": _words,
-    "entity": _entity,
-    "entities": _entities,
-    "bool": _bool,
-    "text": _text,
+    "word": lambda a, _: (str(a.value),),
+    "words": lambda a, _: _listed(a.value),
+    "entity": lambda a, facts: (facts.entity(a.value).name, *facts.entity(a.value).aliases),
+    "entities": lambda a, facts: _listed([facts.entity(i).name for i in a.value]),
+    "bool": lambda a, _: ("Yes" if a.value else "No",),
+    "text": lambda a, _: (str(a.value),),
     "correction": _correction,
 }

@@ -14,8 +14,14 @@ from typing import Any, TypeVar, cast
 from mmrag.errors import DataError
 from mmrag.records import Record
 from simulator.world.checks.published import TYPES
-from simulator.world.facts.domain_schema import attribute_of, attributes_of
-from simulator.world.facts.fact_records import Clock, Number, Ref, Year
+from simulator.world.facts.domain_schema import (
+    Clock,
+    Number,
+    Ref,
+    Year,
+    attribute_of,
+    attributes_of,
+)
 from simulator.world.language.expressions import THINGS, Node, parse, variables
 from simulator.world.language.meanings import Meaning, meaning
 

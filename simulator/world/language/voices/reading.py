@@ -12,8 +12,8 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
-from simulator.world.facts.domain_schema import DOMAINS, raw_domains
-from simulator.world.facts.fact_records import Attribute
+from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
+from simulator.world.facts.wording import say_list
 from simulator.world.language.voices.needs import Want, folded
 from simulator.world.language.voices.rules import WEB, read_files
 
@@ -150,16 +150,12 @@ def whose(names: Iterable[str]) -> str:
         kind = "open" if name in OPEN else "held-out" if name in HELD else "own"
         kinds.setdefault(kind, []).append(name)
     parts = [
-        f"{kind} voice{'s' * (len(of) > 1)} {_listed(of)}"
+        f"{kind} voice{'s' * (len(of) > 1)} {say_list(of)}"
         for kind in ("open", "held-out", "own")
         if (of := kinds.get(kind))
     ]
     mixed = " (mixed: the slices by voice tell them apart)" if len(parts) > 1 else ""
     return ", ".join(parts) + mixed
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _clashes(names: Sequence[str]) -> Iterator[str]:
