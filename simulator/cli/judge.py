@@ -46,7 +46,6 @@ def register(app: typer.Typer) -> None:
     group.command("calibrate")(calibrate)
     group.command("stress")(stress)
     group.command("run")(rejudge)
-    app.command(hidden=True)(rejudge)
     app.add_typer(group, name="judge", help="Judges: file, run, calibrate, stress.")
 
 

@@ -11,11 +11,6 @@ from mmrag.errors import UsageError
 from simulator.cli.options.flags import AsJson, RunFolder
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(hidden=True)(audit)
-
-
 def audit(
     folder: RunFolder,
     concurrency: Annotated[str, typer.Option(help="Turns at once; the fewest are usual.")] = "1,16",

@@ -11,12 +11,6 @@ import typer
 from simulator.cli.options.flags import AsJson
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("crag-tables", hidden=True)(crag_tables)
-    app.command("crag-recall", hidden=True)(crag_recall)
-
-
 def crag_tables(
     systems: Annotated[
         list[Path], typer.Argument(metavar="RUN|FILE...", help="Runs, or files of outcomes.")

@@ -23,11 +23,6 @@ MIX = "mix"
 """CRAG-MM's shares of normal and degraded captures instead of one spec for all."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("degrade", hidden=True)(degrade_command)
-
-
 def degrade_command(
     source: Annotated[
         str,
