@@ -413,19 +413,6 @@ def _overlap(first: Years, second: Years) -> float:
     return shared / max(first.last - first.first + 1, second.last - second.first + 1)
 
 
-def date(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
-    """References that are dates to the day, and a reply that tells only other days."""
-    del asked
-    if any(len(r.dates) != 1 or r.dates[0].day is None for r in known):
-        return None
-    told = [date for date in said.dates if date.day is not None]
-    if not told or len(told) != len(said.dates) or len(said.words) > 12:
-        return None
-    if all(same_date(date, r.dates[0]) is False for date in told for r in known):
-        return Ruling(False, "another date")
-    return None
-
-
 _OPEN_OR_SHUT = {"open", "clos", "close", "shut"}
 _UNTIL = re.compile(
     r"(?i)\b(?:until|till|to|from|at\s+the\s+latest|before|after|past|not|never|no\s+longer"
