@@ -129,38 +129,28 @@ def test_commands_that_only_read_write_nothing(
 # -- what is lost is told
 
 
-def _no_wal(folder: Path) -> None:
-    (folder / "run.sqlite-wal").unlink()
-
-
-def _empty_wal(folder: Path) -> None:
-    (folder / "run.sqlite-wal").write_bytes(b"")
-
-
-def _half_wal(folder: Path) -> None:
-    path = folder / "run.sqlite-wal"
-    os.truncate(path, path.stat().st_size // 2)
-
-
-def _flipped_wal(folder: Path) -> None:
-    path = folder / "run.sqlite-wal"
+def flip_a_bit(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 4
     path.write_bytes(data)
 
 
-def _two_files_only(folder: Path) -> None:
-    for path in folder.glob("run.sqlite-*"):
-        path.unlink()
+HARMS: dict[str, Callable[[Path], object]] = {
+    "gone": lambda wal: wal.unlink(),
+    "empty": lambda wal: wal.write_bytes(b""),
+    "half": lambda wal: os.truncate(wal, wal.stat().st_size // 2),
+    "flipped": flip_a_bit,
+    "gone with all beside it": lambda wal: [p.unlink() for p in wal.parent.glob("run.sqlite-*")],
+}
 
 
-@pytest.mark.parametrize("harm", [_no_wal, _empty_wal, _half_wal, _flipped_wal, _two_files_only])
+@pytest.mark.parametrize("harm", HARMS)
 def test_an_unfinished_run_that_lost_its_wal_is_an_error(
-    tmp_path: Path, sessions: list[Session], harm: Callable[[Path], None]
+    tmp_path: Path, sessions: list[Session], harm: str
 ) -> None:
     whole = killed_copy(tmp_path / "run", tmp_path / "killed", sessions)
     assert figures(whole) == figures(tmp_path / "run")
-    harm(whole)
+    HARMS[harm](whole / "run.sqlite-wal")
     with pytest.raises(StoreError, match="Copy the whole folder"):
         RunReader(whole)
     before = files(whole)
