@@ -114,8 +114,7 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
         return
     for part in found:
         typer.echo(f"{part['part']}: {part['rows']:,} rows of {part['dim']} numbers")
-        for key in ("fingerprint", "pages", "encoder", "views", "features", "chunker", "chroma_url",
-                    "source"):  # fmt: skip
+        for key in ("fingerprint", "pages", "encoder", "views", "chunker", "chroma_url", "source"):
             if part.get(key):
                 typer.echo(f"  {key}: {part[key]}")
 
