@@ -56,22 +56,6 @@ class GenerateOptions(Record, frozen=True, kw_only=True):
     """Ask for structured output where the endpoint offers it."""
     tools: tuple[Json, ...] = ()
     """Schemas of the tools that the model may ask for (`Tool.schema`)."""
-    span_of: tuple[str, ...] = ()
-    """The reply is to stand in one of these texts, word for word. A model that can only speak
-    freely does not heed it, and leaves `Completion.spans` empty."""
-
-
-class Span(Record, frozen=True, kw_only=True):
-    """Words of a text that a model chose for its whole reply."""
-
-    text: str
-    source: int
-    """Which of the texts in `span_of`."""
-    start: int
-    end: int
-    """`span_of[source][start:end] == text`; where it stands several times, the first place."""
-    logprob: float
-    """Of saying exactly this and then nothing more."""
 
 
 class Completion(Record, frozen=True, kw_only=True):
@@ -86,8 +70,6 @@ class Completion(Record, frozen=True, kw_only=True):
     """Token and log-probability, when asked for."""
     calls: tuple[CallRequest, ...] = ()
     """Tools that the model wants called before it goes on."""
-    spans: tuple[Span, ...] = ()
-    """The likeliest of all that `span_of` allows, best first; the first is the text."""
 
 
 class Model(Protocol):

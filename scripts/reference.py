@@ -34,11 +34,11 @@ described at that command.
 
 
 def commands(group: Any, path: str = "mmrag") -> Iterator[tuple[str, Any]]:
-    """Every command that is shown, depth first, in the order of the help."""
+    """Every command, depth first, in the order of the help."""
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
-            yield from () if command.hidden else commands(command, f"{path} {name}")
-        elif not command.hidden:
+            yield from commands(command, f"{path} {name}")
+        else:
             yield f"{path} {name}", _of_ui(name) if name in ("ui", "bundle") else command
 
 

@@ -18,6 +18,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from mmrag.judges.builtin.features import NAMES, Extractor
@@ -125,15 +126,7 @@ def new_extractor() -> Extractor:
 
 def human_cases(path: Path, extractor: Extractor) -> Cases:
     rows = read_rows(path)
-    items = [
-        JudgeItem(
-            id=row["id"],
-            question=row["question"],
-            references=tuple(row["references"]),
-            prediction=row["prediction"],
-        )
-        for row in rows
-    ]
+    items = [msgspec.convert(row, JudgeItem) for row in rows]
     return Cases(items, [row["human_correct"] for row in rows], extractor)
 
 
@@ -325,7 +318,6 @@ def write(
     pieces: Pieces,
     table: np.ndarray,
 ) -> None:
-    import msgspec
     from safetensors.numpy import save
 
     DATA.mkdir(exist_ok=True)

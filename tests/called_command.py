@@ -16,7 +16,7 @@ class Done(NamedTuple):
     stderr: str
 
 
-def mmrag(*arguments: str, code: int = 0) -> Done:
+def mmrag(*arguments: object, code: int = 0) -> Done:
     """The command as a user calls it, but in this process: an exception is a traceback there."""
     out, err = io.StringIO(), io.StringIO()
     with (
@@ -24,7 +24,7 @@ def mmrag(*arguments: str, code: int = 0) -> Done:
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):
-        patch.setattr("sys.argv", ["mmrag", *arguments])
+        patch.setattr("sys.argv", ["mmrag", *map(str, arguments)])
         patch.setattr(
             "simulator.terminal.shutdown.agent_is_made", lambda: None
         )  # this process goes on

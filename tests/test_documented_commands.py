@@ -70,40 +70,11 @@ def test_the_command_exists(text: str, line: str) -> None:
             name = "file"  # `mmrag judge FILE` is short for `mmrag judge file FILE`
         assert name in command.commands, f"{text}: mmrag has no command {name!r} ({line})"
         command = command.commands[name]
-        assert not command.hidden, f"{text}: {name} is an old spelling ({line})"
     known = ui_options(command.name) if command.name in ("ui", "bundle") else options_of(command)
     for word in words:
         if word.startswith("--"):
             option = word.partition("=")[0].rstrip(",;.")
             assert option in known, f"{text}: {command.name} has no {option} ({line})"
-
-
-def old_spellings() -> dict[str, Any]:
-    whole: Any = build_command()
-    return {name: command for name, command in whole.commands.items() if command.hidden}
-
-
-def test_no_message_names_an_old_spelling() -> None:
-    old = re.compile(rf"mmrag (?:{'|'.join(old_spellings())})\b")
-    sources = [
-        path for room in ("mmrag", "simulator", "ui") for path in ROOT.glob(f"{room}/**/*.py")
-    ]
-    found = [f"{path.relative_to(ROOT)}: {line}" for path in [*sources, ROOT / "CHANGELOG.md"]
-             for line in path.read_text().splitlines() if old.search(line)]  # fmt: skip
-    assert not found
-
-
-def test_old_spellings_still_work() -> None:
-    groups: Any = build_command().commands
-    old = old_spellings()
-    old |= old.pop("search").commands  # `mmrag search for` and `mmrag search eval`
-    now = groups["lab"].commands | {
-        "rejudge": groups["judge"].commands["run"],
-        "for": groups["index"].commands["search"],
-        "eval": groups["index"].commands["eval"],
-    }
-    assert old.keys() == now.keys()
-    assert all(options_of(old[name]) == options_of(now[name]) for name in now)
 
 
 def headings(page: Path) -> set[str]:

@@ -21,8 +21,8 @@ from simulator.terminal.interruption import Interrupted
 from simulator.terminal.shutdown import command_begins, command_is_done
 
 _MODULES = (
-    "runs", "doors", "plugins", "agents", "world", "search", "lab.degrade", "reports", "judge",
-    "verdicts", "measure", "lab.audit", "lab.load", "lab.sweep", "lab.crag", "data", "lab.group",
+    "runs", "doors", "plugins", "agents", "world", "search", "reports", "judge", "verdicts",
+    "measure", "data", "lab.group",
 )  # fmt: skip
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 
@@ -37,13 +37,12 @@ class _Commands(TyperGroup):
     """All commands: Ctrl-C ends each with a line that says how to resume."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """List the commands most people need, then the others. Old names are hidden."""
+        """List the commands most people need, then the others."""
         del ctx
-        shown = {name: command for name, command in self.commands.items() if not command.hidden}
-        others = [name for name in shown if name not in _FIRST]
-        width = formatter.width - 6 - max(map(len, shown))
+        others = [name for name in self.commands if name not in _FIRST]
+        width = formatter.width - 6 - max(map(len, self.commands))
         for heading, names in (("Commands", _FIRST), ("More commands", others)):
-            rows = [(name, shown[name].get_short_help_str(width)) for name in names]
+            rows = [(name, self.commands[name].get_short_help_str(width)) for name in names]
             with formatter.section(heading):
                 formatter.write_dl(rows)
 

@@ -46,7 +46,6 @@ def register(app: typer.Typer) -> None:
     group.command("calibrate")(calibrate)
     group.command("stress")(stress)
     group.command("run")(rejudge)
-    app.command(hidden=True)(rejudge)
     app.add_typer(group, name="judge", help="Judges: file, run, calibrate, stress.")
 
 
@@ -108,7 +107,7 @@ def judge_file(
 
     chosen, counts, usage = ready_judge(judge), Counter[str](), Usage()
     lines = read_lines(file)
-    for part in verdicts_of([(row, item) for row, item in lines], chosen, concurrency):
+    for part in verdicts_of(lines, chosen, concurrency):
         for row, verdict in part:
             counts[verdict.outcome.value] += 1
             usage += verdict.usage
@@ -166,7 +165,7 @@ def calibrate(
     found = compare(truth, judged)
     name = str(getattr(chosen, "id", judge))
     save_calibration(count(truth, judged, judge=name, source=fingerprint), target)
-    seen = _made_from(chosen, fingerprint)
+    seen = getattr(chosen, "made_from", None) == fingerprint
     if as_json:
         shown = msgspec.to_builtins(found) | {
             "judge": name,
@@ -331,10 +330,6 @@ def _merged(outcome: Any, *, binary: bool) -> str:
     if outcome.is_correct:
         return "correct"
     return "incorrect" if binary else str(outcome.value)
-
-
-def _made_from(judge: Judge, fingerprint: str) -> bool:
-    return getattr(judge, "made_from", None) == fingerprint
 
 
 def _show(found: Agreement) -> None:

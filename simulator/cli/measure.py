@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command()(measure)
-    app.command(hidden=True)(wikieval)
 
 
 def measure(

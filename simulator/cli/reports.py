@@ -2,26 +2,63 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import json
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, cast
 
+import msgspec
 import typer
 
+from mmrag.errors import SpecError, UsageError
 from simulator.cli.options.flags import AsJson, RunFolder
 
-if TYPE_CHECKING:
-    from simulator.reports.figures.report import ReportOptions
-
-Stop = Annotated[
-    str | None, typer.Option(help="Score all runs under this stop rule, e.g. strikes(3).")
-]
-AgentErrors = Annotated[
-    str | None, typer.Option(help="Count failures as unscored, missing or incorrect.")
-]
 Resamples = Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")]
 Seed = Annotated[int, typer.Option(help="Seed of intervals and tests.")]
-MinN = Annotated[int, typer.Option(min=1, help="Slices of fewer scored turns are greyed.")]
+Out = Annotated[Path | None, typer.Option(help="Folder for compare.html, .md and .json.")]
+Title = Annotated[str | None, typer.Option(help="Title of the page.")]
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command what all reports are made by, which arrives as `options`."""
+
+    def called(
+        stop: Annotated[
+            str | None, typer.Option(help="Score all runs under this stop rule, e.g. strikes(3).")
+        ] = None,
+        agent_errors: Annotated[
+            str | None, typer.Option(help="Count failures as unscored, missing or incorrect.")
+        ] = None,
+        resamples: Resamples = 1000,
+        seed: Seed = 0,
+        min_n: Annotated[
+            int, typer.Option(min=1, help="Slices of fewer scored turns are greyed.")
+        ] = 20,
+        **own: Any,
+    ) -> None:
+        from simulator.reports.figures.report import ReportOptions
+        from simulator.run.results.turn_results import AGENT_ERRORS
+        from simulator.run.stop_policies import StopPolicy
+
+        if stop is not None:
+            StopPolicy.parse(stop)
+        if agent_errors not in (None, *AGENT_ERRORS):
+            raise SpecError(f"--agent-errors is {', '.join(AGENT_ERRORS)}; not {agent_errors!r}.")
+        options = ReportOptions(
+            stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed, min_n=min_n
+        )
+        command(options=options, **own)
+
+    own = [p for n, p in inspect.signature(command, eval_str=True).parameters.items()
+           if n != "options"]  # fmt: skip
+    *shared, _ = inspect.signature(called, eval_str=True).parameters.values()
+    cast("Any", called).__signature__ = inspect.Signature(
+        [p.replace(kind=p.KEYWORD_ONLY) for p in (*own, *shared)]
+    )
+    called.__name__, called.__doc__ = command.__name__, command.__doc__
+    return called
 
 
 def register(app: typer.Typer) -> None:
@@ -33,17 +70,14 @@ def register(app: typer.Typer) -> None:
     app.command()(link)
 
 
+@with_options
 def report(
+    options: Any,
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
     out: Annotated[
         Path | None, typer.Option(help="Folder to write; RUN/report when left out.")
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
-    stop: Stop = None,
-    agent_errors: AgentErrors = None,
-    resamples: Resamples = 1000,
-    seed: Seed = 0,
-    min_n: MinN = 20,
+    title: Title = None,
     failures: Annotated[int, typer.Option(min=0, help="Failures shown with pictures.")] = 20,
     calibration: Annotated[
         Path | None,
@@ -61,13 +95,12 @@ def report(
     from mmrag.metrics.correction import load_calibration
     from simulator.reports.draw.write import make_report
 
-    options = _options(
-        title=title, stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed,
-        min_n=min_n, failures=failures,
+    options = msgspec.structs.replace(
+        options, title=title, failures=failures,
         calibration=load_calibration(calibration) if calibration else None,
     )  # fmt: skip
     folder = out or runs[0] / "report"
-    with _spinner() as say:
+    with _saying() as say:
         made = make_report(runs, folder, options, replay=replay, on_part=say)
     if as_json:
         typer.echo(json.dumps(made, indent=2))
@@ -77,20 +110,15 @@ def report(
     typer.echo(f"report: {folder / 'report.html'}")
 
 
+@with_options
 def compare(
+    options: Any,
     runs: Annotated[
         list[str],
         typer.Argument(metavar="A B [C...]", help="Runs, or RUN@CONDITION; A is the baseline."),
     ],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for compare.html, .md and .json.")
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="Title of the comparison.")] = None,
-    stop: Stop = None,
-    agent_errors: AgentErrors = None,
-    resamples: Resamples = 1000,
-    seed: Seed = 0,
-    min_n: MinN = 20,
+    out: Out = None,
+    title: Title = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare runs of the same sessions: paired differences, tests, flipped turns. Markdown."""
@@ -98,10 +126,7 @@ def compare(
     from simulator.reports.draw.markdown import comparison_markdown
     from simulator.reports.draw.write import write_comparison
 
-    options = _options(
-        title=title, stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed,
-        min_n=min_n,
-    )  # fmt: skip
+    options = msgspec.structs.replace(options, title=title)
     found = compare_runs([Side.parse(run) for run in runs], options)
     if out is not None:
         write_comparison(found, out)
@@ -113,7 +138,9 @@ def compare(
         typer.echo(f"comparison: {out / 'compare.html'}", err=True)
 
 
+@with_options
 def gate(
+    options: Any,
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run, or RUN@CONDITION.")],
     baseline: Annotated[str, typer.Option(help="The run, or RUN@CONDITION, that it is held to.")],
     max_loss: Annotated[float, typer.Option(help="Points of truthfulness that may be lost.")] = 2.0,
@@ -125,15 +152,8 @@ def gate(
         Path | None,
         typer.Option(help="File to append the Markdown to, e.g. $GITHUB_STEP_SUMMARY."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for compare.html, .md and .json.")
-    ] = None,
-    title: Annotated[str | None, typer.Option(help="Title of the comparison.")] = None,
-    stop: Stop = None,
-    agent_errors: AgentErrors = None,
-    resamples: Resamples = 1000,
-    seed: Seed = 0,
-    min_n: MinN = 20,
+    out: Out = None,
+    title: Title = None,
     as_json: AsJson = False,
 ) -> None:
     """Let a run pass or fail against a baseline, for CI: Markdown, and exit code 1 if it fails."""
@@ -141,10 +161,7 @@ def gate(
     from simulator.reports.draw.markdown import append_markdown, comparison_markdown
     from simulator.reports.draw.write import write_comparison
 
-    options = _options(
-        title=title, stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed,
-        min_n=min_n,
-    )  # fmt: skip
+    options = msgspec.structs.replace(options, title=title)
     found = gate_run(run, baseline, max_loss, fail_if or (), options)
     if out is not None:
         write_comparison(found, out)
@@ -155,28 +172,21 @@ def gate(
         raise typer.Exit(1)
 
 
+@with_options
 def diagnose(
+    options: Any,
     run: RunFolder,
-    stop: Stop = None,
-    agent_errors: AgentErrors = None,
-    resamples: Resamples = 1000,
-    seed: Seed = 0,
-    min_n: MinN = 20,
     as_json: AsJson = False,
 ) -> None:
     """Tell at which stage a run loses its points: finding, recognising, searching, reading, more.
 
     The run has to be made with --stages all, or some of them.
     """
-    from mmrag.errors import UsageError
     from simulator.cli.tables.diagnosis_table import print_diagnosis
     from simulator.reports.figures.diagnosis import diagnosis
     from simulator.reports.figures.report import load_runs
     from simulator.store.run_store import RunReader
 
-    options = _options(
-        stop=stop, agent_errors=agent_errors, resamples=resamples, seed=seed, min_n=min_n
-    )
     with RunReader(run) as reader:
         (loaded,), _, _ = load_runs([reader], options)
         if loaded.staged is None:
@@ -184,7 +194,7 @@ def diagnose(
             why = "; ".join(f"{stage}: {words}" for stage, (words, _) in lacked.items())
             cure = f"its data gives none ({why})" if why else "make one with mmrag run --stages all"
             raise UsageError(f"{run}: no stage of the truth was handed over in this run: {cure}.")
-        found = diagnosis(loaded.staged, reader, options.uncertainty, min_n=min_n)
+        found = diagnosis(loaded.staged, reader, options.uncertainty, min_n=options.min_n)
     typer.echo(json.dumps(found, indent=2)) if as_json else print_diagnosis(found)
 
 
@@ -198,7 +208,6 @@ def link(
     as_json: AsJson = False,
 ) -> None:
     """Set truthfulness against the bytes and seconds of a run's links, and name the cheapest."""
-    from mmrag.errors import UsageError
     from mmrag.metrics.headline import Uncertainty
     from simulator.cli.tables.link_table import print_links
     from simulator.reports.figures.headline import headline
@@ -216,35 +225,10 @@ def link(
     print_links(found, as_json=as_json)
 
 
-def _options(**values: Any) -> ReportOptions:
-    from simulator.reports.figures.report import ReportOptions
-    from simulator.run.stop_policies import StopPolicy
-
-    if values["stop"] is not None:
-        StopPolicy.parse(values["stop"])
-    if values["agent_errors"] is not None:
-        _check_errors(values["agent_errors"])
-    return ReportOptions(**values)
-
-
-def _check_errors(value: str) -> None:
-    from mmrag.errors import SpecError
-    from simulator.run.results.turn_results import AGENT_ERRORS
-
-    if value not in AGENT_ERRORS:
-        raise SpecError(f"--agent-errors is {', '.join(AGENT_ERRORS)}; not {value!r}.")
-
-
-def _spinner() -> Any:
+@contextlib.contextmanager
+def _saying() -> Generator[Callable[[str], None]]:
     """Says on a terminal's stderr what is being worked on."""
-    import contextlib
-    from collections.abc import Callable, Generator
+    from rich.console import Console
 
-    @contextlib.contextmanager
-    def spinning() -> Generator[Callable[[str], None], None, None]:
-        from rich.console import Console
-
-        with Console(stderr=True).status("reading the runs") as status:
-            yield lambda part: status.update(f"report: {part}")
-
-    return spinning()
+    with Console(stderr=True).status("reading the runs") as status:
+        yield lambda part: status.update(f"report: {part}")

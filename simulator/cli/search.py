@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from mmrag.errors import UsageError
 from mmrag.files.shards import Shard
@@ -18,8 +17,6 @@ from simulator.cluster.machines import Machines
 from simulator.counting import readable
 
 if TYPE_CHECKING:
-    from typer._click.core import Context
-
     from mmrag.records import Evidence
     from mmrag.search.index.open import Index
 
@@ -43,25 +40,7 @@ def register(app: typer.Typer) -> None:
     index.command("search")(search)
     index.command("eval")(search_eval)
     app.add_typer(index, name="index")
-    ask = typer.Typer(
-        cls=_OrQuery,
-        help="Search an index by a text or a picture; `eval` measures.",
-        no_args_is_help=True,
-    )
-    ask.command("for")(search)
-    ask.command("eval")(search_eval)
-    app.add_typer(ask, name="search", hidden=True)
     app.command()(serve)
-
-
-class _OrQuery(TyperGroup):
-    """In the old spelling `search "a text"` is short for `search for "a text"`."""
-
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Put `for` before anything that names no command."""
-        if args and args[0] not in self.commands and not args[0].startswith("--help"):
-            args = ["for", *args]
-        return super().parse_args(ctx, args)
 
 
 def build(
@@ -135,8 +114,7 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
         return
     for part in found:
         typer.echo(f"{part['part']}: {part['rows']:,} rows of {part['dim']} numbers")
-        for key in ("fingerprint", "pages", "encoder", "views", "features", "chunker", "chroma_url",
-                    "source"):  # fmt: skip
+        for key in ("fingerprint", "pages", "encoder", "views", "chunker", "chroma_url", "source"):
             if part.get(key):
                 typer.echo(f"  {key}: {part[key]}")
 

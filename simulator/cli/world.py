@@ -11,6 +11,7 @@ import typer
 
 from mmrag.files.shards import Shard
 from simulator.cli.options.flags import AsJson
+from simulator.cli.options.settings import numbers
 from simulator.cli.options.shard_options import Address, Backend, ShardOption, shared_out
 from simulator.cluster.machines import Machines
 
@@ -26,14 +27,8 @@ def register(app: typer.Typer) -> None:
         no_args_is_help=True,
         help="Fictional worlds: new, twins, verify, stats, ladder, look, answers, crag.",
     )
-    world.command()(new)
-    world.command()(twins)
-    world.command()(verify)
-    world.command()(stats)
-    world.command()(ladder)
-    world.command()(look)
-    world.command()(answers)
-    world.command()(crag)
+    for command in (new, twins, verify, stats, ladder, look, answers, crag):
+        world.command()(command)
     app.add_typer(world, name="world")
 
 
@@ -129,9 +124,8 @@ def twins(
     from simulator.terminal.progress import stage_bars
     from simulator.world.build.twin_tables import Conditions, build_twins
 
-    asked = Conditions(
-        folder, split, tuple(sorted(set(kinds.split(",")))), _levels(severity), limit
-    )
+    levels = tuple(sorted(set(numbers("severity", severity, "1,3,5"))))
+    asked = Conditions(folder, split, tuple(sorted(set(kinds.split(",")))), levels, limit)
 
     def work(part: Shard | None) -> list[Path]:
         with stage_bars() as tell:
@@ -142,15 +136,6 @@ def twins(
             return
         for path in work(None):
             typer.echo(str(path))
-
-
-def _levels(text: str) -> tuple[int, ...]:
-    from mmrag.errors import SpecError
-
-    try:
-        return tuple(sorted({int(word) for word in text.split(",")}))
-    except ValueError as error:
-        raise SpecError(f"--severity {text!r}: write levels from 1 to 5, as in 1,3,5.") from error
 
 
 def _share(request: Request, out: Path, workers: int, shard: Shard) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
 from mmrag.errors import DataError
-from mmrag.records import Session, TurnResult, decode_as, encode
+from mmrag.records import Reference, Session, Status, Turn, TurnResult, decode_as, encode
 
 _LONGEST_NAME = 200
 """Characters of a condition, which files of a report are called by, and of a session's id."""
@@ -21,6 +22,36 @@ class Brought(NamedTuple):
 
     session: Session
     results: tuple[TurnResult, ...]
+
+
+def imported_turn(
+    session: str, index: int, query: str, known: Mapping[str, Any], **more: Any
+) -> Turn:
+    """A question with what its writer knew of it: reference, accept, domain and query_type."""
+    accept = known.get("accept")
+    return Turn(
+        index=index,
+        id=f"{session}-{index}",
+        query=query,
+        reference=Reference(
+            text=str(known.get("reference") or ""),
+            accept=tuple(map(str, accept)) if isinstance(accept, list) else (),
+        ),
+        domain=str(known.get("domain") or "other"),
+        query_type=str(known.get("query_type") or "simple-knowledge"),
+        **more,
+    )
+
+
+def never_asked(session: str, condition: str, turn: Turn) -> TurnResult:
+    """A turn of a conversation that ended before it: it belongs to the score."""
+    return TurnResult(
+        session_id=session,
+        turn_index=turn.index,
+        degradation=condition,
+        status=Status.SKIPPED_AFTER_STOP,
+        query=turn.query,
+    )
 
 
 def check_storable(brought: Brought, where: object) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 
 import msgspec
 
-from mmrag.errors import ConflictError, Unavailable
+from mmrag.errors import ConflictError
+from mmrag.extras import need
 from mmrag.records import Outcome, outcome_word
 from simulator.exchange.facts import ExportedTalk, RunFacts, facts_of, talks
 from simulator.exchange.pictures import SUFFIXES, picture_of
@@ -43,25 +44,29 @@ def write_mlflow(run: RunReader, out: Path) -> int:
 
     Where that fails, what was added of the run is removed again.
     """
-    with _mlflow() as mlflow:
-        out = out.absolute()
-        client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{out / DATABASE}")
-        with _at(mlflow, client):
-            facts = facts_of(run)
-            experiment = _experiment(client, out)
-            _refuse_twice(client, experiment, facts, out)
-            made = client.create_run(
-                experiment,
-                start_time=round(facts.began * 1000),
-                run_name=facts.name,
-                tags={"mmrag.data": facts.data, "mmrag.agent": facts.agent, _MARK: _mark(facts)},
-            )
-            try:
-                count = _fill(mlflow, client, run, facts, made.info.run_id, experiment)
-            except BaseException:
-                _forget(client, experiment, made.info.run_id)
-                raise
-        return count
+    for package in ("mlflow", "sqlalchemy"):  # mlflow-skinny lacks the second
+        need(package, "mlflow", "--to mlflow")
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"  # a trace is there once it has ended
+    mlflow: Any = importlib.import_module("mlflow")
+    out = out.absolute()
+    client = mlflow.MlflowClient(tracking_uri=f"sqlite:///{out / DATABASE}")
+    with _at(mlflow, client):
+        facts = facts_of(run)
+        experiment = _experiment(client, out)
+        _refuse_twice(client, experiment, facts, out)
+        made = client.create_run(
+            experiment,
+            start_time=round(facts.began * 1000),
+            run_name=facts.name,
+            tags={"mmrag.data": facts.data, "mmrag.agent": facts.agent, _MARK: _mark(facts)},
+        )
+        try:
+            count = _fill(mlflow, client, run, facts, made.info.run_id, experiment)
+        except BaseException:
+            _forget(client, experiment, made.info.run_id)
+            raise
+    return count
 
 
 _MARK = "mmrag.made_of"
@@ -239,18 +244,3 @@ def _at(mlflow: Any, client: Any) -> Generator[None]:
         yield
     finally:
         mlflow.set_tracking_uri(before)
-
-
-@contextlib.contextmanager
-def _mlflow() -> Generator[Any]:
-    """The package, told to call nobody."""
-    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"  # a trace is there once it has ended
-    try:
-        mlflow = importlib.import_module("mlflow")
-        importlib.import_module("sqlalchemy")  # which mlflow-skinny lacks
-    except ImportError as error:
-        raise Unavailable(
-            "--to mlflow needs MLflow: pip install 'mmrag[mlflow]' (docs/doors.md)."
-        ) from error
-    yield mlflow

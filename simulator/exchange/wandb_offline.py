@@ -13,7 +13,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
-from mmrag.errors import Unavailable
+from mmrag.extras import need
 from simulator.exchange.facts import ExportedTalk, facts_of, talks
 from simulator.exchange.pictures import SUFFIXES, picture_of
 from simulator.store.export import columns_of, turn_rows
@@ -25,7 +25,9 @@ _LEFT_OUT = ("trace",)
 
 def write_wandb(run: RunReader, out: Path) -> int:
     """Write `OUT/wandb/offline-run-…`; returns the number of turns."""
-    wandb = _wandb()
+    need("wandb", "wandb", "--to wandb-offline")
+    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
+    wandb: Any = importlib.import_module("wandb")
     facts = facts_of(run)
     columns = [name for name in columns_of(run) if name not in _LEFT_OUT]
     settings = wandb.Settings(
@@ -80,13 +82,3 @@ def _picture(wandb: Any, talk: ExportedTalk, folder: Path) -> Any:
     path = folder / f"{capture.image.sha256}{SUFFIXES[found[1]]}"
     path.write_bytes(found[0])
     return wandb.Image(str(path), caption=talk.id)
-
-
-def _wandb() -> Any:
-    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
-    try:
-        return importlib.import_module("wandb")
-    except ImportError as error:
-        raise Unavailable(
-            "--to wandb-offline needs wandb: pip install 'mmrag[wandb]' (docs/doors.md)."
-        ) from error

@@ -9,7 +9,6 @@ of binary relevance, all by `mmrag.metrics.retrieval`, and 95 % bootstrap interv
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from collections import defaultdict
@@ -17,13 +16,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from mmrag.encoders.cache import EmbeddingCache
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.metrics.measures import measure
 from mmrag.metrics.retrieval import Ranking, score
+from mmrag.metrics.statistics import cluster_bootstrap
 from mmrag.passages import Chunker
 from mmrag.protocols import Reranker
 from mmrag.records import Session
@@ -397,18 +395,9 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _interval(cases: Sequence[SearchCase], k: int, seed: int) -> list[float]:
-    """95 % bootstrap over sessions: turns of one session are not independent."""
-    by_session: dict[str, list[float]] = defaultdict(list)
+def _interval(cases: Sequence[SearchCase], k: int, seed: int) -> list[float | None]:
+    """95 % over sessions: turns of one session are not independent."""
     hits = _values([_ranking(case) for case in cases], f"hit@{k}")
-    for case, hit in zip(cases, hits, strict=True):
-        by_session[case.session].append(hit)
-    held = list(by_session.values())
-    if not held:
-        return [0.0, 0.0]
-    sums, counts = np.array([sum(h) for h in held]), np.array([len(h) for h in held])
-    key = int.from_bytes(hashlib.sha256(f"{seed}/{k}".encode()).digest()[:8], "big")
-    draws = np.random.Generator(np.random.Philox(key)).integers(len(held), size=(1000, len(held)))
-    means = sums[draws].sum(1) / counts[draws].sum(1)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return [round(float(low), 4), round(float(high), 4)]
+    sessions = [case.session for case in cases]
+    found = cluster_bootstrap(hits, sessions, resamples=1000, seed=seed)
+    return [None if end is None else round(end, 4) for end in (found.low, found.high)]

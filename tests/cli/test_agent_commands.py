@@ -5,39 +5,37 @@ from __future__ import annotations
 import json
 
 import pytest
+from called_command import mmrag
 from PIL import Image
-from typer.testing import CliRunner
 
 from mmrag.agents import agents
-from mmrag.errors import AgentError, ImageError, SpecError, UsageError
 from mmrag.records import Evidence, Reply, Step
-from simulator.cli import build
 from simulator.cli.agents import print_reply
 from simulator.run.trials import risk_coverage
 
 
-def run(*arguments):
-    return CliRunner().invoke(build(), list(arguments))
+@pytest.fixture
+def white(tmp_path):
+    Image.new("RGB", (64, 64), "white").save(tmp_path / "a.png")
+    return tmp_path / "a.png"
 
 
 def test_every_agent_is_listed_with_a_line():
-    found = json.loads(run("agent", "list", "--json").stdout)
+    found = json.loads(mmrag("agent", "list", "--json").stdout)
     assert {"grounded", "task3", "kit", "command", "http", "python", "random"} <= set(found)
     assert all(found.values())
 
 
 def test_describe_shows_what_a_spec_switches_off():
-    shown = json.loads(run("agent", "describe", "grounded:ocr=off", "--json").stdout)
+    shown = json.loads(mmrag("agent", "describe", "grounded:ocr=off", "--json").stdout)
     assert shown["parts"]["ocr"]["chosen"] == "off"
     assert shown["parts"]["kg"]["chosen"] == "on"
-    assert isinstance(run("agent", "describe", "grounde").exception, SpecError)
+    assert "grounded" in mmrag("agent", "describe", "grounde", code=2).stderr
 
 
-def test_ask_answers_one_turn(tmp_path):
-    Image.new("RGB", (64, 64), "white").save(tmp_path / "a.png")
-    result = run("ask", str(tmp_path / "a.png"), "What's this?", "--search", "none", "--agent", "grounded:ocr=off",
-                 "--explain")  # fmt: skip
-    assert result.exit_code == 0, result.output
+def test_ask_answers_one_turn(white):
+    result = mmrag("ask", white, "What's this?", "--search", "none", "--agent", "grounded:ocr=off",
+                   "--explain")  # fmt: skip
     assert result.stdout.splitlines()[0] == "I don't know"
     for part in ("picture", "planner", "reader", "abstention"):
         assert part in result.stdout
@@ -45,7 +43,7 @@ def test_ask_answers_one_turn(tmp_path):
 
 def test_a_broken_picture_is_reported(tmp_path):
     (tmp_path / "a.png").write_bytes(b"no picture")
-    assert isinstance(run("ask", str(tmp_path / "a.png"), "What's this?").exception, ImageError)
+    assert "a.png" in mmrag("ask", tmp_path / "a.png", "What's this?", code=1).stderr
 
 
 @pytest.mark.parametrize(
@@ -57,25 +55,17 @@ def test_a_broken_picture_is_reported(tmp_path):
         ("\ud800", "the question says nothing"),
     ],
 )
-def test_a_question_that_is_none_is_the_questions_fault(tmp_path, question, told):
-    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
-    error = run("ask", str(tmp_path / "a.png"), question).exception
-    assert isinstance(error, UsageError)
-    assert told in str(error)
-    assert "\n" not in str(error)
-
-
-def ask_at(picture, when):
-    return run("ask", str(picture), "Which is older?", "--search", "none", "--agent", "random",
-               "--query-time", when)  # fmt: skip
+def test_a_question_that_is_none_is_the_questions_fault(white, question, told):
+    error = mmrag("ask", white, question, code=2).stderr
+    assert told in error
+    assert "\n" not in error.rstrip("\n")
 
 
 @pytest.mark.parametrize("when", ["yesterday", "", "2026-13-01", "10:00"])
-def test_a_time_that_is_none_is_refused(tmp_path, when):
-    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
-    error = ask_at(tmp_path / "a.png", when).exception
-    assert isinstance(error, UsageError)
-    assert "ISO date or time" in str(error)
+def test_a_time_that_is_none_is_refused(white, when):
+    told = mmrag("ask", white, "Which is older?", "--search", "none", "--agent", "random",
+                 "--query-time", when, code=2)  # fmt: skip
+    assert "ISO date or time" in told.stderr
 
 
 class Echo:
@@ -103,28 +93,23 @@ def echo(monkeypatch):
         ("2026-03-01 10:00", "2026-03-01T10:00:00"),
     ],
 )
-def test_an_agent_gets_the_time_in_one_form(tmp_path, echo, given, told):
-    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
-    shown = run("ask", str(tmp_path / "a.png"), "when?", "--search", "none", "--agent", "echo",
-                "--query-time", given)  # fmt: skip
+def test_an_agent_gets_the_time_in_one_form(white, echo, given, told):
+    shown = mmrag("ask", white, "when?", "--search", "none", "--agent", "echo",
+                  "--query-time", given)  # fmt: skip
     assert shown.stdout.strip() == told
 
 
-def test_an_agent_that_raises_is_told_in_a_line(tmp_path, echo):
-    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
-    done = run("ask", str(tmp_path / "a.png"), "fail", "--search", "none", "--agent", "echo")
-    assert isinstance(done.exception, AgentError)
-    assert str(done.exception) == "agent echo: LookupError: nothing there"
+def test_an_agent_that_raises_is_told_in_a_line(white, echo):
+    told = mmrag("ask", white, "fail", "--search", "none", "--agent", "echo", code=1).stderr
+    assert told.endswith("error: agent echo: LookupError: nothing there\n")
 
 
-def test_an_agent_that_cannot_be_made_is_told_in_a_line(tmp_path, monkeypatch):
+def test_an_agent_that_cannot_be_made_is_told_in_a_line(tmp_path, monkeypatch, white):
     (tmp_path / "breaking.py").write_text("class Bad:\n    def __init__(self): {}['model']\n")
     monkeypatch.syspath_prepend(tmp_path)
-    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
     spec = "python:name=breaking/Bad"
-    done = run("ask", str(tmp_path / "a.png"), "what?", "--search", "none", "--agent", spec)
-    assert isinstance(done.exception, AgentError)
-    assert str(done.exception) == f"agent {spec} cannot be made: KeyError: 'model'"
+    told = mmrag("ask", white, "what?", "--search", "none", "--agent", spec, code=1).stderr
+    assert told.endswith(f"error: agent {spec} cannot be made: KeyError: 'model'\n")
 
 
 def test_the_trace_is_printed_with_times_and_without_control_characters(capsys):
@@ -192,18 +177,17 @@ def test_calibrate_holds_every_session_under_each_condition(tmp_path, monkeypatc
     sessions = list(itertools.islice(iter(open_data("mini")), 6))
     monkeypatch.setattr("simulator.parts.run_parts.make_agent", lambda *_, **__: Knowing(sessions))
     out = tmp_path / "made.json"
-    done = run("agent", "calibrate", "--data", "mini", "--search", "none", "--limit", "6",
-               "--degrade", "clean,truncated@2", "--out", str(out))  # fmt: skip
-    assert done.exit_code == 0, done.output
+    done = mmrag("agent", "calibrate", "--data", "mini", "--search", "none", "--limit", 6,
+                 "--degrade", "clean,truncated@2", "--out", out)  # fmt: skip
     made = read_calibration(out)
     assert made.samples == 2 * sum(len(s.turns) for s in sessions)
     assert made.made_on.endswith("clean, truncated@2")
     assert made.probability({"recognition": 1.0, "match": 1.0}) > made.bar(0)
     assert made.probability({"recognition": 1.0, "match": 0.1}) < made.bar(0)
-    assert "0.0% wrong" in done.output
+    assert "0.0% wrong" in done.stdout
 
 
 def test_calibrate_refuses_a_condition_that_is_none(tmp_path):
-    done = run("agent", "calibrate", "--data", "mini", "--search", "none", "--degrade", "foggy@2",
-               "--out", str(tmp_path / "made.json"))  # fmt: skip
-    assert isinstance(done.exception, SpecError)
+    told = mmrag("agent", "calibrate", "--data", "mini", "--search", "none", "--degrade", "foggy@2",
+                 "--out", tmp_path / "made.json", code=2)  # fmt: skip
+    assert "foggy" in told.stderr

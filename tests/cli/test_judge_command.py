@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from called_command import mmrag
 
-from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.metrics.correction import load_calibration
-from simulator.cli import build
 
 LINES = [
     {"id": "1", "question": "Which city?", "references": ["Paris"], "prediction": "Paris", "x": 1},
@@ -24,16 +22,12 @@ def write(path: Path, rows: list[dict[str, object]]) -> Path:
     return path
 
 
-def run(*arguments: str) -> str:
-    result = CliRunner().invoke(build(), ["judge", *arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.stdout
+def run(*arguments: object) -> str:
+    return mmrag("judge", *arguments).stdout
 
 
 def test_lines_come_back_with_verdicts(tmp_path: Path) -> None:
-    out = run(str(write(tmp_path / "a.jsonl", LINES)), "--judge", "builtin", "--json")
+    out = run(write(tmp_path / "a.jsonl", LINES), "--judge", "builtin", "--json")
     rows = [json.loads(line) for line in out.splitlines()]
     assert [row["outcome"] for row in rows] == ["perfect", "missing", "incorrect"]
     assert [row["score"] for row in rows] == [1.0, 0.0, -1.0]
@@ -42,25 +36,25 @@ def test_lines_come_back_with_verdicts(tmp_path: Path) -> None:
 
 
 def test_summary(tmp_path: Path) -> None:
-    out = run(str(write(tmp_path / "a.jsonl", LINES)))
+    out = run(write(tmp_path / "a.jsonl", LINES))
     assert "incorrect      1   33.3%" in out
 
 
 def test_a_panel_prints_its_votes(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", LINES)
-    rows = run(str(path), "--judge", "panel:judges=builtin+exact", "--json").splitlines()
+    rows = run(path, "--judge", "panel:judges=builtin+exact", "--json").splitlines()
     assert len(json.loads(rows[0])["votes"]) == 2
 
 
 def test_a_line_separator_inside_a_text_splits_no_line(tmp_path: Path) -> None:
     row = {"question": "q", "references": ["Paris"], "prediction": "a\u2028b \x85 c"}
-    assert len(run(str(write(tmp_path / "a.jsonl", [row])), "--json").split("\n")) == 2
+    assert len(run(write(tmp_path / "a.jsonl", [row]), "--json").split("\n")) == 2
 
 
 def test_a_lone_surrogate_is_judged_and_comes_back_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(r'{"question": "q", "references": ["Zürich"], "prediction": "Zürich\ud800"}')
-    out = run(str(path), "--json")
+    out = run(path, "--json")
     assert out.isascii()
     assert json.loads(out)["prediction"] == "Zürich\ud800"
 
@@ -68,13 +62,13 @@ def test_a_lone_surrogate_is_judged_and_comes_back_as_it_was(tmp_path: Path) -> 
 def test_calibrate_stores_a_confusion(tmp_path: Path) -> None:
     rows = [LINES[i] | {"human_correct": good} for i, good in ((0, True), (1, False), (2, True))]
     path = write(tmp_path / "human.jsonl", rows)
-    shown = json.loads(run("calibrate", str(path), "--json"))
+    shown = json.loads(run("calibrate", path, "--json"))
     assert shown["accuracy"] == pytest.approx(2 / 3)
     assert shown["made_from_this_file"] is False
     stored = load_calibration(tmp_path / "human.calibration.json")
     assert stored.outcomes == ("correct", "incorrect")
     assert stored.counts == ((1, 1), (0, 1))
-    text = run("calibrate", str(path), "--out", str(tmp_path / "c.json"))
+    text = run("calibrate", path, "--out", tmp_path / "c.json")
     assert "accuracy   0.667" in text
 
 
@@ -83,17 +77,15 @@ def test_a_place_where_nothing_can_be_kept_is_told_before_anybody_judges(
     tmp_path: Path, out: str
 ) -> None:
     path = write(tmp_path / "human.jsonl", [LINES[0] | {"human_correct": True}])
-    with pytest.raises(UsageError, match="give --out a file"):
-        run(
-            "calibrate", str(path), "--judge", "fixed:outcome=perfect", "--out", str(tmp_path / out)
-        )
+    words = ("--judge", "fixed:outcome=perfect", "--out", tmp_path / out)
+    assert "give --out a file" in mmrag("judge", "calibrate", path, *words, code=2).stderr
 
 
 def test_calibrate_with_four_outcomes(tmp_path: Path) -> None:
     outcomes = ("acceptable", "missing", "missing")
     rows = [row | {"human_outcome": name} for row, name in zip(LINES, outcomes, strict=True)]
     path = write(tmp_path / "human.jsonl", rows)
-    shown = json.loads(run("calibrate", str(path), "--json"))
+    shown = json.loads(run("calibrate", path, "--json"))
     assert shown["confusion"]["missing"] == {"correct": 0, "incorrect": 1, "missing": 1}
 
 
@@ -111,15 +103,12 @@ def test_calibrate_with_four_outcomes(tmp_path: Path) -> None:
 def test_broken_files_name_the_line(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(text)
-    with pytest.raises(DataError, match=words):
-        run(str(path))
+    assert words in mmrag("judge", path, code=1).stderr
 
 
 def test_other_errors(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot read"):
-        run(str(tmp_path / "none.jsonl"))
+    assert "cannot read" in mmrag("judge", tmp_path / "none.jsonl", code=2).stderr
     path = write(tmp_path / "a.jsonl", LINES)
-    with pytest.raises(SpecError, match="Did you mean builtin"):
-        run(str(path), "--judge", "bultin")
-    with pytest.raises(DataError, match="human_correct"):
-        run("calibrate", str(path))
+    told = mmrag("judge", path, "--judge", "bultin", code=2).stderr
+    assert "Did you mean builtin" in told
+    assert "human_correct" in mmrag("judge", "calibrate", path, code=1).stderr

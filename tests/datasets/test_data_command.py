@@ -4,58 +4,48 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from called_command import mmrag
 from own_parts import TURNS, photo, write
-from typer.testing import Result
-
-from mmrag.errors import MmragError
 
 
-def test_check_says_what_each_turn_will_be(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+def test_check_says_what_each_turn_will_be(tmp_path: Path) -> None:
     photo(tmp_path / "a.jpg")
     path = write(tmp_path, {"session_id": "a", "image": "a.jpg", "turns": TURNS,
                             "meta": {"room": "kitchen"}})  # fmt: skip
     done = mmrag("data", "check", path)
-    assert done.exit_code == 0
     assert done.stdout.splitlines() == [
         "line 1: session 'a', a.jpg: 1. What is this? → a kettle",
         "1 session, 1 turn; reports are sliced by room; all good.",
     ]
 
 
-def test_check_fails_and_names_line_field_and_cure(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_check_fails_and_names_line_field_and_cure(tmp_path: Path) -> None:
     path = write(tmp_path, {"turns": TURNS}, {"image": "b.jpg", "turns": TURNS},
                  {"turns": [{"query": "\x1b[31mWho?"}]})  # fmt: skip
-    done = mmrag("data", "check", path)
-    assert done.exit_code == 1
+    done = mmrag("data", "check", path, code=1)
     assert "line 2: image 'b.jpg': there is no such file" in done.stdout
     assert "line 3: turns[0].references is empty" in done.stdout
     assert "\x1b" not in done.stdout
     assert done.stdout.splitlines()[-1].endswith("1 line cannot be used; 1 turn cannot be scored.")
-    said = json.loads(mmrag("data", "check", path, "--json").stdout)
+    said = json.loads(mmrag("data", "check", path, "--json", code=1).stdout)
     assert [line["ok"] for line in said] == [True, False, False]
     assert said[1]["faults"][0]["field"] == "image"
 
 
-def test_an_empty_file_is_no_data(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+def test_an_empty_file_is_no_data(tmp_path: Path) -> None:
     (tmp_path / "my.jsonl").write_text("\n\n")
-    done = mmrag("data", "check", tmp_path / "my.jsonl")
-    assert done.exit_code == 1
+    done = mmrag("data", "check", tmp_path / "my.jsonl", code=1)
     assert "no session" in done.stdout
 
 
-def test_schema_is_json(mmrag: Callable[..., Result]) -> None:
+def test_schema_is_json() -> None:
     assert json.loads(mmrag("data", "schema").stdout)["properties"]["turns"]
 
 
-def test_the_page_is_escaped_and_needs_nothing_else(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_the_page_is_escaped_and_needs_nothing_else(tmp_path: Path) -> None:
     photo(tmp_path / "a.jpg")
     path = write(
         tmp_path,
@@ -64,56 +54,49 @@ def test_the_page_is_escaped_and_needs_nothing_else(
         {"image": "none.jpg", "turns": TURNS},
     )
     page = tmp_path / "page.html"
-    assert mmrag("data", "show", path, "--out", page).exit_code == 0
+    mmrag("data", "show", path, "--out", page)
     text = page.read_text()
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
     assert text.count('<img src="data:image/jpeg;base64,') == 1
     assert 'src="http' not in text
     assert "there is no such file" in text
-    again = mmrag("data", "show", path, "--out", page)
-    assert isinstance(again.exception, MmragError)
-    assert "exists already" in str(again.exception)
+    again = mmrag("data", "show", path, "--out", page, code=2)
+    assert "exists already" in again.stderr
 
 
-def test_a_newcomer_starts_with_pictures_alone(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_a_newcomer_starts_with_pictures_alone(tmp_path: Path) -> None:
     for number in range(3):
         photo(tmp_path / "photos" / f"IMG_{number}.jpg")
     album = tmp_path / "photos"
     out = tmp_path / "run"
     common = ("--agent", "random", "--judge", "exact", "--out", out)
-    refused = mmrag("run", "--data", album, *common)
-    assert "mmrag data start" in str(refused.exception)
+    refused = mmrag("run", "--data", album, *common, code=2)
+    assert "mmrag data start" in refused.stderr
     assert not out.exists()
-    assert mmrag("data", "start", album).exit_code == 0
+    mmrag("data", "start", album)
     table = album / "questions.csv"
     rows = table.read_text().splitlines()
     assert rows == ["image,question,answer", "IMG_0.jpg,,", "IMG_1.jpg,,", "IMG_2.jpg,,"]
-    unfilled = mmrag("data", "check", table)
-    assert unfilled.exit_code == 1
+    unfilled = mmrag("data", "check", table, code=1)
     said = [line for line in unfilled.stdout.splitlines() if line.startswith("row 2:")]
     assert said == ["row 2: column `question` is empty; write the question."]
     table.write_text("\n".join([rows[0], *(r.replace(",,", ",What?,a kettle") for r in rows[1:])]))
     good = mmrag("data", "check", table)
-    assert good.exit_code == 0
     assert "is read as" not in good.stdout
     assert "Notes:" not in good.stdout
-    assert mmrag("run", "--data", table, *common, "--json").exit_code == 0
+    mmrag("run", "--data", table, *common, "--json")
 
 
-def test_a_link_out_of_the_folder_is_named(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+def test_a_link_out_of_the_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "kettle.jpg").symlink_to(photo(tmp_path / "elsewhere.jpg"))
-    refused = mmrag("data", "start", tmp_path / "photos")
-    assert "kettle.jpg: is a link, and lies outside of" in str(refused.exception)
+    refused = mmrag("data", "start", tmp_path / "photos", code=1)
+    assert "kettle.jpg: is a link, and lies outside of" in refused.stderr
     assert not (tmp_path / "photos" / "questions.csv").exists()
 
 
-def test_conversations_are_started_as_json_lines(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_conversations_are_started_as_json_lines(tmp_path: Path) -> None:
     album = tmp_path / "photos"
     for name in ("a", "é"):
         photo(album / f"{name}.jpg")
@@ -123,27 +106,22 @@ def test_conversations_are_started_as_json_lines(
     empty = [{"query": "", "references": [""]}] * 2
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     assert lines == [{"image": "a.jpg", "turns": empty}, {"image": "é.jpg", "turns": empty}]
-    unfilled = mmrag("data", "check", file)
-    assert unfilled.exit_code == 1
+    unfilled = mmrag("data", "check", file, code=1)
     assert "line 1: turns[1].query is empty" in unfilled.stdout
     filled = file.read_text("utf-8").replace('"query": ""', '"query": "What?"')
     file.write_text(filled.replace('[""]', '["a kettle"]'), "utf-8")
     checked = mmrag("data", "check", file)
-    assert checked.exit_code == 0
     assert checked.stdout.splitlines()[-1] == "2 sessions, 4 turns; all good."
     for wrong in ("questions.csv", "questions.xlsx"):
-        refused = mmrag("data", "start", album, "--turns", "2", "--out", album / wrong)
-        assert ".jsonl" in str(refused.exception)
-    one = mmrag("data", "start", album, "--out", album / "one.jsonl")
-    assert one.exit_code == 0
+        refused = mmrag("data", "start", album, "--turns", "2", "--out", album / wrong, code=2)
+        assert ".jsonl" in refused.stderr
+    mmrag("data", "start", album, "--out", album / "one.jsonl")
     assert json.loads((album / "one.jsonl").read_text("utf-8").splitlines()[0]) == {
         "image": "a.jpg", "turns": empty[:1],
     }  # fmt: skip
 
 
-def test_bad_lines_are_data_errors_and_the_others_run(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_bad_lines_are_data_errors_and_the_others_run(tmp_path: Path) -> None:
     from simulator.store.run_store import RunReader
 
     photo(tmp_path / "a.jpg")
@@ -154,7 +132,6 @@ def test_bad_lines_are_data_errors_and_the_others_run(
     run = ("run", "--data", path, "--agent", "random", "--judge", "exact", "--out", out, "--json",
            "--degrade", "clean,rotated@2")  # fmt: skip
     first = mmrag(*run)
-    assert first.exit_code == 0, first.exception
     assert "1 session without a picture: held once" in first.stderr
     with RunReader(out) as reader:
         assert reader.degradations_of("d") == ["clean"]
@@ -164,14 +141,12 @@ def test_bad_lines_are_data_errors_and_the_others_run(
         assert "line 2: image 'b.jpg'" in str(broken.error)
         assert "line 3" in str(reader.turns("line-3")[0].error)
         counts = reader.turn_counts()
-    assert mmrag(*run).exit_code == 0
+    mmrag(*run)
     with RunReader(out) as reader:
         assert reader.turn_counts() == counts
 
 
-def test_a_bad_line_among_texts_is_no_picture_to_score_apart(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_a_bad_line_among_texts_is_no_picture_to_score_apart(tmp_path: Path) -> None:
     image = photo(tmp_path / "a.jpg").name
     path = write(tmp_path, {"turns": TURNS}, {"turns": TURNS, "image": image}, "no json")
     run = ("run", "--data", path, "--agent", "random", "--judge", "exact")
@@ -180,7 +155,7 @@ def test_a_bad_line_among_texts_is_no_picture_to_score_apart(
     assert "egocentric" not in done.stdout
 
 
-def test_a_folder_of_pictures_is_asked_about(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+def test_a_folder_of_pictures_is_asked_about(tmp_path: Path) -> None:
     photo(tmp_path / "a.jpg")
     photo(tmp_path / "b.jpg")
     replies = tmp_path / "replies.txt"
@@ -188,7 +163,6 @@ def test_a_folder_of_pictures_is_asked_about(tmp_path: Path, mmrag: Callable[...
     agent = f"scripted:file={replies}"
     ask = ("ask", tmp_path, "What is this?", "--agent", agent, "--search", "none")
     done = mmrag(*ask)
-    assert done.exit_code == 0, done.exception
     assert done.stdout.splitlines() == ["a.jpg: a kettle", "b.jpg: a kettle"]
     lines = [json.loads(line) for line in mmrag(*ask, "--json").stdout.splitlines()]
     assert [(line["picture"], line["reply"]["text"]) for line in lines] == [
@@ -196,9 +170,7 @@ def test_a_folder_of_pictures_is_asked_about(tmp_path: Path, mmrag: Callable[...
     ]  # fmt: skip
 
 
-def test_a_fault_of_the_file_is_cured_in_the_file(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_a_fault_of_the_file_is_cured_in_the_file(tmp_path: Path) -> None:
     """Asking again cannot help: with the line corrected it is another file."""
     path = write(tmp_path, {"image": "none.jpg", "turns": TURNS}, {"turns": TURNS})
     run = ("run", "--data", path, "--search", "none", "--judge", "exact")
@@ -209,12 +181,12 @@ def test_a_fault_of_the_file_is_cured_in_the_file(
     assert "1 of them lies in the data: correct the file" in both
     assert f"mmrag resume {tmp_path / 'both'} --errors" in both
     write(tmp_path, {"image_url": "http://127.0.0.1:9/a.jpg", "turns": TURNS})
-    url = mmrag(*run, "--agent", "random", "--out", tmp_path / "url").stderr
+    url = mmrag(*run, "--agent", "random", "--out", tmp_path / "url", code=1).stderr
     assert "1 data_error" in url
     assert "Ask them again with: mmrag resume" in url
 
 
-def test_check_keeps_notes_and_faults_apart(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+def test_check_keeps_notes_and_faults_apart(tmp_path: Path) -> None:
     """A note once for the file, none for what everybody calls question; faults at the end."""
     table = tmp_path / "my.csv"
     table.write_text(
@@ -224,8 +196,7 @@ def test_check_keeps_notes_and_faults_apart(tmp_path: Path, mmrag: Callable[...,
         "When?,1900,,\n"
         "Where?,,,\n"
     )
-    done = mmrag("data", "check", table)
-    assert done.exit_code == 1
+    done = mmrag("data", "check", table, code=1)
     assert done.stdout.splitlines() == [
         "row 4: session 'row-4', no picture: 1. When? → 1900",
         "row 5: session 'row-5', no picture: 1. Where? → not scored",
@@ -246,82 +217,68 @@ def test_check_keeps_notes_and_faults_apart(tmp_path: Path, mmrag: Callable[...,
     ]
 
 
-def test_check_tells_of_published_data_what_cannot_be_used(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_check_tells_of_published_data_what_cannot_be_used(tmp_path: Path) -> None:
     crud = tmp_path / "split_merged.json"
     row = {"event": "青石镇图书馆启用", "summary": "启用"}
     crud.write_text(json.dumps({"event_summary": [row, {"event": "x"}]}), encoding="utf-8")
-    done = mmrag("data", "check", f"crud:{crud}")
-    assert done.exit_code == 1
+    done = mmrag("data", "check", f"crud:{crud}", code=1)
     assert done.stdout.splitlines() == [
         "split_merged.json, row 2 of event_summary: 'summary' is missing or no text; mend or "
         "remove the row (it needs event, summary).",
         "1 session, 1 turn; 1 session cannot be used.",
     ]
-    said = json.loads(mmrag("data", "check", f"crud:{crud}", "--json").stdout)
+    said = json.loads(mmrag("data", "check", f"crud:{crud}", "--json", code=1).stdout)
     assert (said["sessions"], list(said["faults"])) == (1, ["event_summary-2"])
     crag = tmp_path / "crag.jsonl"
     rows = [{"interaction_id": "a", "query": "Who?", "answer": "nan", "search_results": []}]
     crag.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     done = mmrag("data", "check", f"crag:{crag}")
-    assert (done.exit_code, done.stdout) == (
-        0, "1 session, 1 turn; 1 turn cannot be scored.\n",
-    )  # fmt: skip
-    shown = mmrag("data", "show", f"crag:{crag}", "--out", tmp_path / "page.html")
-    assert "`mmrag data check crag:" in str(shown.exception)
+    assert done.stdout == "1 session, 1 turn; 1 turn cannot be scored.\n"
+    shown = mmrag("data", "show", f"crag:{crag}", "--out", tmp_path / "page.html", code=2)
+    assert "`mmrag data check crag:" in shown.stderr
 
 
-def test_check_of_pictures_alone_says_how_to_begin(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_check_of_pictures_alone_says_how_to_begin(tmp_path: Path) -> None:
     photo(tmp_path / "a.jpg")
-    assert f"`mmrag data start {tmp_path}` first" in str(mmrag("data", "check", tmp_path).exception)
+    assert f"`mmrag data start {tmp_path}` first" in mmrag("data", "check", tmp_path, code=2).stderr
 
 
-def test_a_table_to_fill_in_holds_no_formula_and_reads_back(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_a_table_to_fill_in_holds_no_formula_and_reads_back(tmp_path: Path) -> None:
     album = tmp_path / "photos"
     photo(album / "=1+1.jpg")
     photo(album / "-1.5.jpg")
-    assert mmrag("data", "start", album).exit_code == 0
+    mmrag("data", "start", album)
     table = album / "questions.csv"
     rows = table.read_text().splitlines()
     assert rows[1:] == ["./-1.5.jpg,,", "./=1+1.jpg,,"]
     table.write_text("\n".join([rows[0], *(r.replace(",,", ",What?,a kettle") for r in rows[1:])]))
-    assert mmrag("data", "check", table).exit_code == 0
+    mmrag("data", "check", table)
 
 
-def test_a_name_that_is_no_utf8_leaves_no_empty_table(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_a_name_that_is_no_utf8_leaves_no_empty_table(tmp_path: Path) -> None:
     album = tmp_path / "photos"
     photo(album / "a.jpg")
     (album / "a.jpg").rename(os.fsdecode(bytes(album) + b"/\xff.jpg"))
     for file in ("questions.csv", "questions.jsonl"):
-        refused = mmrag("data", "start", album, "--out", album / file)
-        assert isinstance(refused.exception, MmragError)
-        assert "rename it" in str(refused.exception)
+        refused = mmrag("data", "start", album, "--out", album / file, code=1)
+        assert "rename it" in refused.stderr
         assert not (album / file).exists()
 
 
-def test_a_link_is_not_told_to_be_itself(tmp_path: Path, mmrag: Callable[..., Result]) -> None:
+def test_a_link_is_not_told_to_be_itself(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "dang.jpg").symlink_to("nothing.jpg")
     (tmp_path / "own" / "out.jpg").symlink_to(tmp_path / "elsewhere.jpg")
     file = tmp_path / "own" / "q.jsonl"
     rows = [{"image": name, "turns": TURNS} for name in ("dang.jpg", "out.jpg")]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = mmrag("data", "check", file).stdout
+    said = mmrag("data", "check", file, code=1).stdout
     assert "Did you mean" not in said
     assert "is a link to nothing" in said
     assert "is a link, and lies outside of" in said
 
 
-def test_a_column_that_is_nearly_a_known_one_is_told(
-    tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_a_column_that_is_nearly_a_known_one_is_told(tmp_path: Path) -> None:
     file = tmp_path / "q.csv"
     file.write_text("question,answer,answr2,shelf\nWho?,Ann,Anne,3\n")
     told = mmrag("data", "check", file).stdout
@@ -334,15 +291,12 @@ def test_a_column_that_is_nearly_a_known_one_is_told(
 
 
 @pytest.mark.parametrize(("good", "code"), [(1, 0), (0, 1)])
-def test_a_run_says_how_many_rows_were_of_no_use(
-    good: int, code: int, tmp_path: Path, mmrag: Callable[..., Result]
-) -> None:
+def test_a_run_says_how_many_rows_were_of_no_use(good: int, code: int, tmp_path: Path) -> None:
     rows = [{"turns": TURNS}] * good + [{"image": "none.jpg", "turns": TURNS}] * 2
     file = tmp_path / "q.jsonl"
     file.write_text(
         "".join(json.dumps({**row, "session_id": str(n)}) + "\n" for n, row in enumerate(rows))
     )
     done = mmrag("run", "--data", file, "--agent", "random", "--judge", "exact",
-                 "--out", tmp_path / "run")  # fmt: skip
-    assert done.exit_code == code
+                 "--out", tmp_path / "run", code=code)  # fmt: skip
     assert f"2 of {good + 2} rows could not be used" in done.stderr.splitlines()[-1]

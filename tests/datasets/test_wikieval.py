@@ -11,14 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from called_command import mmrag
 from measuring_parts import Letters, Reader, Says
-from typer.testing import CliRunner
 
 from mmrag.errors import DataError, JudgeError
 from mmrag.judges.papers.preference import read_choice, read_grade
 from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.protocols import Completion, GenerateOptions, Message
-from simulator.cli import build
 from simulator.datasets.papers.answered import Unusable
 from simulator.datasets.papers.wikieval import AnswerPair, read_wikieval
 from simulator.experiments.wikieval import agreement, by_measure, by_ranking, by_score, table
@@ -100,8 +99,7 @@ def test_a_row_that_cannot_be_used_costs_itself(tmp_path: Path, line: str, says:
         "0", "0", "0", "2", "2", "2",
     ]  # fmt: skip
     words = ["lab", "wikieval", str(path), "--out", str(tmp_path / "kept"), "--json"]
-    done = CliRunner().invoke(build(), words)
-    assert done.exit_code == 0, done.output
+    done = mmrag(*words)
     assert says in done.stderr
     assert json.loads(done.stdout)[0]["n"] == 2
 
@@ -188,8 +186,6 @@ def test_the_command_without_a_model(tmp_path: Path) -> None:
     path = tmp_path / "wikieval.jsonl"
     path.write_text("\n".join(json.dumps(row(i)) for i in range(4)), encoding="utf-8")
     words = ["lab", "wikieval", str(path), "--out", str(tmp_path / "kept"), "--json"]
-    done = CliRunner().invoke(build(), words)
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    found = json.loads(mmrag(*words).stdout)
     assert {one["method"] for one in found} == {"encoder (approximate)"}
     assert found[0]["accuracy"] == 1.0  # "900" stands in no passage

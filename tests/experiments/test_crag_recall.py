@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from called_command import mmrag
 
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message
-from simulator.cli import build
 from simulator.datasets.papers.crag import CragQuestions
 from simulator.experiments.crag_recall import first_pages, recall_curve
 
@@ -74,9 +73,8 @@ def test_a_model_says_whether_a_page_suffices(file: Path) -> None:
 
 
 def test_the_command(file: Path) -> None:
-    done = CliRunner().invoke(build(), ["lab", "crag-recall", str(file), "--pages", "1,3"])
-    assert done.exit_code == 0, done.output
+    done = mmrag("lab", "crag-recall", file, "--pages", "1,3")
     assert "| pages | n | 1 | 3 |" in done.stdout
     assert "| all | 4 | 25.0 | 75.0 |" in done.stdout
-    shown = CliRunner().invoke(build(), ["lab", "crag-recall", str(file), "--json", "--limit", "1"])
+    shown = mmrag("lab", "crag-recall", file, "--json", "--limit", 1)
     assert json.loads(shown.stdout)[0]["recall"]["1"] == 1.0

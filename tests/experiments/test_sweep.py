@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from called_command import mmrag
 from numpy.typing import NDArray
-from typer.testing import CliRunner
 
 from mmrag import judges
 from mmrag.errors import SpecError, UsageError
@@ -22,7 +22,6 @@ from mmrag.records import Passage, Query, Reply, Usage
 from mmrag.search.session_passages import SessionSearch, search_in
 from mmrag.search.web.words import words
 from simulator import datasets
-from simulator.cli import build
 from simulator.datasets.own.own_data import OwnData
 from simulator.experiments.sweep import folder_of, parse_vary, settings_of
 from simulator.parts import resources
@@ -71,9 +70,7 @@ def write_data(tmp_path: Path, sessions: int = 6) -> Path:
 
 
 def call(*arguments: object) -> str:
-    result = CliRunner().invoke(build(), ["lab", "sweep", *map(str, arguments)])
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.output
+    return mmrag("lab", "sweep", *arguments).stdout
 
 
 def test_settings_change_one_thing_at_a_time_or_all() -> None:
@@ -203,15 +200,9 @@ def test_a_dry_run_lists_and_asks_nothing(tmp_path: Path) -> None:
 
 
 def test_cut_needs_pages(tmp_path: Path) -> None:
-    album = tmp_path / "own.jsonl"
-    album.write_text('{"session_id": "a", "turns": [{"query": "?", "references": ["x"]}]}\n')
-    result = CliRunner().invoke(
-        build(),
-        ["run", "--data", "mini", "--search", "none", "--limit", "1", "--out", str(tmp_path / "r"),
-         "--agent", "rag:reader=builtin,chunk=64"],
-    )  # fmt: skip
-    assert result.exit_code == 1
-    assert "no pages here can be cut" in str(result.exception)
+    told = mmrag("run", "--data", "mini", "--search", "none", "--limit", 1, "--out", tmp_path / "r",
+                 "--agent", "rag:reader=builtin,chunk=64", code=2)  # fmt: skip
+    assert "no pages here can be cut" in told.stderr
 
 
 WHAT: dict[str, Any] = {
@@ -259,28 +250,24 @@ def test_the_measures_of_the_last_setting_do_not_overspend(
     if "paid" not in models.names():
         models.register("paid", Paid)
     monkeypatch.setattr(Paid, "cost", 0.0)
-    given = ["--data", str(write_data(tmp_path)), "--out", str(tmp_path / "out"), "--vary",
+    given = ["--data", write_data(tmp_path), "--out", tmp_path / "out", "--vary",
              "mode=b", "--agent", f"python:name={__name__}/Paid", "--measures", "quest_recall",
-             "--model", "paid", "--concurrency", "1"]  # fmt: skip
+             "--model", "paid", "--concurrency", 1]  # fmt: skip
     for most in ("0.95", "0.95", "2"):  # the second time nothing more is spent
-        said = CliRunner().invoke(build(), ["lab", "sweep", *given, "--max-cost", most])
-        assert isinstance(said.exception, CostCap), said.output
-        assert f"the sweep has cost ${Paid.cost:.2f} and --max-cost is ${float(most):.2f}" in str(
-            said.exception
-        )
+        told = mmrag("lab", "sweep", *given, "--max-cost", most, code=CostCap.exit_code).stderr
+        assert f"has cost ${Paid.cost:.2f} and --max-cost is ${float(most):.2f}" in told
         assert Paid.cost < float(most) + 0.3, "no more than the call that it took"
 
 
 def test_every_option_of_rag_is_described_and_can_vary() -> None:
-    said = CliRunner().invoke(build(), ["agent", "describe", "rag", "--json"])
-    names = [option["name"] for option in json.loads(said.output)["options"]]
+    said = mmrag("agent", "describe", "rag", "--json").stdout
+    names = [option["name"] for option in json.loads(said)["options"]]
     for name in ("chunk", "overlap", "embedder", "retriever", "top_k", "rewrite"):
         assert name in names
-    refused = CliRunner().invoke(
-        build(),
-        ["lab", "sweep", "--out", "x", "--agent", "rag:reader=builtin", "--vary", "chunks=1"],
+    refused = mmrag(
+        "lab", "sweep", "--out", "x", "--agent", "rag:reader=builtin", "--vary", "chunks=1", code=2
     )
-    assert f"Did you mean 'chunk'? Its options: {', '.join(names)}." in str(refused.exception)
+    assert f"Did you mean 'chunk'? Its options: {', '.join(names)}." in refused.stderr
 
 
 def test_settings_that_answered_fewer_turns_are_named(tmp_path: Path) -> None:
@@ -321,11 +308,8 @@ def test_one_conversation_has_no_interval_and_still_a_page(tmp_path: Path) -> No
 def test_what_cannot_be_made_is_refused_before_anything_is_asked(
     vary: str, dry: bool, tmp_path: Path
 ) -> None:
-    given = ["lab", "sweep", "--data", "mini", "--agent", "rag:reader=builtin", "--vary", vary]
-    said = CliRunner().invoke(
-        build(), [*given, "--out", str(tmp_path / "out"), *(["--dry-run"] if dry else [])]
-    )
-    assert isinstance(said.exception, SpecError), said.output
+    mmrag("lab", "sweep", "--data", "mini", "--agent", "rag:reader=builtin", "--vary", vary,
+          "--out", tmp_path / "out", *(["--dry-run"] if dry else []), code=2)  # fmt: skip
     assert not (tmp_path / "out").exists()
 
 

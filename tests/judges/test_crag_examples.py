@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mmrag.judges.builtin import BuiltinJudge
@@ -31,12 +32,7 @@ def test_there_are_twenty_two() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
 def test_an_example_is_graded_as_published(judge: BuiltinJudge, example: dict[str, str]) -> None:
-    item = JudgeItem(
-        question=example["question"],
-        references=tuple(example["references"]),
-        prediction=example["prediction"],
-    )
-    (verdict,) = judge.judge_many([item])
+    (verdict,) = judge.judge_many([msgspec.convert(example, JudgeItem)])
     wanted = Outcome(example["outcome"])
     same = verdict.outcome.is_correct == wanted.is_correct and (
         (verdict.outcome is Outcome.MISSING) == (wanted is Outcome.MISSING)
@@ -57,14 +53,7 @@ is wrong.
 
 @pytest.mark.parametrize("protocol", ["strict", "crag"])
 def test_each_grading_example_is_graded_as_published(judge: BuiltinJudge, protocol: str) -> None:
-    items = [
-        JudgeItem(
-            question=example["question"],
-            references=tuple(example["references"]),
-            prediction=example["prediction"],
-        )
-        for example in GRADING
-    ]
+    items = [msgspec.convert(example, JudgeItem) for example in GRADING]
     assert len(items) == 35
     wrong: list[tuple[str, str]] = []
     for example, item, verdict in zip(GRADING, items, judge.judge_many(items), strict=True):

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from mmrag.judges.builtin import BuiltinJudge
@@ -26,14 +27,7 @@ for file in ("fresh", "plain"):
 @pytest.mark.parametrize(("file", "angle"), PAIRS)
 def test_pairs_are_judged_as_people_judge_them(file: str, angle: str) -> None:
     pairs = PAIRS[file, angle]
-    items = [
-        JudgeItem(
-            question=pair["question"],
-            references=tuple(pair["references"]),
-            prediction=pair["prediction"],
-        )
-        for pair in pairs
-    ]
+    items = [msgspec.convert(pair, JudgeItem) for pair in pairs]
     misruled = [
         (pair["question"], pair["prediction"], verdict.outcome, verdict.reason)
         for pair, verdict in zip(pairs, BuiltinJudge().judge_many(items), strict=True)

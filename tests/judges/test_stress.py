@@ -6,13 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from called_command import mmrag
 
-from mmrag.errors import UsageError
 from mmrag.judges import stress
 from mmrag.judges.stress import StressPair, read_pairs, tally
 from mmrag.records import Outcome
-from simulator.cli import build
 
 PAIRS = [
     {"id": "1", "angle": "negation", "question": "Which city?", "references": ["Paris"],
@@ -36,12 +34,8 @@ def halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str) -> str:
-    result = CliRunner().invoke(build(), ["judge", "stress", *arguments])
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.stdout
+def run(*arguments: object) -> str:
+    return mmrag("judge", "stress", *arguments).stdout
 
 
 def test_a_judge_that_always_says_perfect_is_shown_to_accept_what_is_wrong(halves: Path) -> None:
@@ -74,8 +68,7 @@ def test_a_limit_holds_for_each_angle(halves: Path) -> None:
 
 def test_a_half_that_is_not_there_is_told(halves: Path) -> None:
     (halves / "held.jsonl").unlink()
-    with pytest.raises(UsageError, match="held"):
-        run("--half", "held")
+    assert "held" in mmrag("judge", "stress", "--half", "held", code=2).stderr
     assert json.loads(run("--half", "both", "--json"))["all"]["n"] == 2
 
 

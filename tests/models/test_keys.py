@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from typer.testing import CliRunner
-
-from simulator.cli import build
+from called_command import mmrag
 
 SECRET = "sk-never-to-be-seen-456"
 
@@ -19,15 +17,13 @@ def test_no_key_in_store_export_report_or_log(server, monkeypatch, tmp_path, cap
     model = f"openai:name=m,base_url={server.url},key_env=SOME_VENDORS_KEY,retries=1"
     place, shown = tmp_path / "run", []
     for command in (
-        ["run", "--data", "mini", "--agent", f"llm-only:model=({model})", "--out", str(place),
-         "--search", "none", "--limit", "2"],
-        ["show", str(place)],
-        ["export", str(place), str(tmp_path / "turns.jsonl")],
-        ["report", str(place), "--out", str(tmp_path / "report")],
+        ["run", "--data", "mini", "--agent", f"llm-only:model=({model})", "--out", place,
+         "--search", "none", "--limit", 2],
+        ["show", place],
+        ["export", place, tmp_path / "turns.jsonl"],
+        ["report", place, "--out", tmp_path / "report"],
     ):  # fmt: skip
-        result = CliRunner().invoke(build(), command)
-        assert result.exit_code == 0, result.output
-        shown.append(result.output)
+        shown += mmrag(*command)
     assert any(h.get("authorization") == f"Bearer {SECRET}" for h in server.headers)
     assert SECRET not in "".join(shown)
     assert SECRET not in caplog.text

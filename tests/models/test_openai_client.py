@@ -19,6 +19,7 @@ from mmrag.protocols import GenerateOptions, Message
 from mmrag.tools import CallRequest, Tool
 from mmrag.turn_clock import CLOCK, TurnClock
 
+HI = [Message(role="user", text="hi")]
 SECRET = "sk-never-to-be-seen-123"
 
 
@@ -99,36 +100,19 @@ def test_passing_faults_are_retried(server, fault):
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind"),
+    ("fault", "kind", "settings", "asked"),
     [
-        ("500", ServiceError),
-        ("drop", ServiceError),
-        ("malformed", ServiceError),
-        ("429", ServiceError),
+        *((fault, ServiceError, {"retries": 2}, 3) for fault in ("500", "drop", "malformed", "429")),
+        ("slow", ServiceTimeout, {"timeout": 0.7, "retries": 1}, 2),
+        ("400", ServiceError, {}, 1), ("401", Unavailable, {}, 1), ("huge", ServiceError, {}, 1),
     ],
-)
-def test_retries_are_bounded_and_the_failure_typed(server, fault, kind):
+)  # fmt: skip
+def test_retries_are_bounded_and_failures_typed(server, fault, kind, settings, asked):
+    """Faults that stay are not asked for again."""
     server.script = [fault] * 50
     with pytest.raises(kind):
-        ask(server, retries=2)
-    assert len(server.bodies) == 3
-
-
-@pytest.mark.parametrize(
-    ("fault", "kind"), [("400", ServiceError), ("401", Unavailable), ("huge", ServiceError)]
-)
-def test_faults_that_stay_are_not_retried(server, fault, kind):
-    server.script = [fault] * 5
-    with pytest.raises(kind):
-        ask(server)
-    assert len(server.bodies) == 1
-
-
-def test_slow_is_a_timeout(server):
-    server.script = ["slow"] * 5
-    with pytest.raises(ServiceTimeout):
-        ask(server, timeout=0.7, retries=1)
-    assert len(server.bodies) == 2
+        ask(server, **settings)
+    assert len(server.bodies) == asked
 
 
 def test_a_server_that_is_down(server):
@@ -170,8 +154,7 @@ def test_concurrency_adapts_to_what_the_server_bears(server):
         model = OpenAIModel(
             name="m", base_url=server.url, first_wait=0.01, retries=30, concurrency=16
         )
-        message = [Message(role="user", text="hi")]
-        return await asyncio.gather(*(model.generate(message) for _ in range(60)))
+        return await asyncio.gather(*(model.generate(HI) for _ in range(60)))
 
     assert {c.text for c in asyncio.run(run())} == {"Blue."}
     # after the first refusals the load stays near the capacity: few requests are wasted
@@ -222,8 +205,7 @@ def test_several_processes_share_what_a_server_bears(server):
             OpenAIModel(name="m", base_url=server.url, first_wait=0.01, retries=40, concurrency=8)
             for _ in range(3)
         ]
-        message = [Message(role="user", text="hi")]
-        asked = (model.generate(message) for model in models for _ in range(40))
+        asked = (model.generate(HI) for model in models for _ in range(40))
         return await asyncio.gather(*asked)
 
     assert {c.text for c in asyncio.run(run())} == {"Blue."}
@@ -239,9 +221,8 @@ def outage(server, *, calls=12, lasts=6, **settings):
         model = OpenAIModel(
             name="m", base_url=server.url, first_wait=0.01, retries=2, concurrency=4, **settings
         )
-        message = [Message(role="user", text="hi")]
-        await model.generate(message)
-        found = await asyncio.gather(*(model.generate(message) for _ in range(calls)))
+        await model.generate(HI)
+        found = await asyncio.gather(*(model.generate(HI) for _ in range(calls)))
         return [one.text for one in found]
 
     return asyncio.run(run())
@@ -265,9 +246,9 @@ def test_one_question_that_a_gateway_gives_up_on_is_no_outage(server):
 
     async def run():
         model = OpenAIModel(name="m", base_url=server.url, first_wait=0.01, retries=2)
-        await model.generate([Message(role="user", text="hi")])
+        await model.generate(HI)
         with pytest.raises(ServiceError, match="HTTP 503"):
-            await model.generate([Message(role="user", text="hi")])
+            await model.generate(HI)
 
     asyncio.run(run())
     assert len(server.bodies) < 12
@@ -285,13 +266,12 @@ def test_a_turns_clock_stands_until_a_server_that_is_gone_is_asked_again(server)
     async def run():
         model = OpenAIModel(name="m", base_url="http://gone/v1", retries=1, first_wait=1,
                             transport=httpx.MockTransport(answer))  # fmt: skip
-        message = [Message(role="user", text="hi")]
-        await model.generate(message)
+        await model.generate(HI)
         CLOCK.set(clock)
-        await model.generate(message)
+        await model.generate(HI)
         assert counted[-1] < 0.5  # what is waited for another attempt, at least
         with pytest.raises(ServiceError, match="HTTP 503"):
-            await model.generate(message)
+            await model.generate(HI)
         given_up = clock.seconds
         await asyncio.sleep(0.01)
         assert clock.seconds > given_up, "what an agent does next is its own time"
@@ -313,7 +293,7 @@ def test_connections_are_closed_with_the_event_loop(server):
     seen = []
 
     async def run():
-        await asyncio.gather(*(model.generate([Message(role="user", text="hi")]) for _ in range(3)))
+        await asyncio.gather(*(model.generate(HI) for _ in range(3)))
         seen.append(model._open.client)
 
     for _ in range(2):
@@ -339,21 +319,18 @@ def test_tokens_that_cannot_be_are_one_line(server, tokens):
 
 
 @pytest.mark.parametrize("content", [None, "", " \n", "<think>Let me see", "<think>It is a"])
-def test_a_completion_that_was_cut_before_it_said_anything_is_a_failure(server, content):
-    server.reply = {"choices": [{"message": {"content": content}, "finish_reason": "length"}]}
-    with pytest.raises(ServiceError, match=r"before it said anything.*max_tokens="):
+@pytest.mark.parametrize(
+    ("finish", "why"),
+    [
+        ("length", r"before it said anything.*max_tokens="),
+        ("content_filter", r"its filter.*content_filter"),
+    ],
+)
+def test_a_completion_without_an_answer_is_a_failure(server, content, finish, why):
+    server.reply = {"choices": [{"message": {"content": content}, "finish_reason": finish}]}
+    with pytest.raises(ServiceError, match=why):
         ask(server)
     assert len(server.bodies) == 1  # asking again would be cut again, and billed again
-
-
-@pytest.mark.parametrize("content", [None, "", "<think>It is a"])
-def test_a_completion_that_a_filter_withheld_is_a_failure(server, content):
-    server.reply = {
-        "choices": [{"message": {"content": content}, "finish_reason": "content_filter"}]
-    }
-    with pytest.raises(ServiceError, match=r"its filter.*content_filter"):
-        ask(server)
-    assert len(server.bodies) == 1
 
 
 @pytest.mark.parametrize("finish", ["length", "content_filter"])
@@ -367,7 +344,7 @@ def test_a_completion_that_was_cut_after_it_said_something_is_one(server, conten
 def sent(server, spec, options=GenerateOptions()):
     async def run():
         model = models.create(f"openai:name=m,base_url={server.url},{spec}")
-        await model.generate([Message(role="user", text="hi")], options)
+        await model.generate(HI, options)
 
     asyncio.run(run())
     return {k: v for k, v in server.bodies[-1].items() if k not in ("model", "messages")}
@@ -480,14 +457,13 @@ def test_who_is_refused_is_told_so_once(server, code, complaint, cure, monkeypat
 def test_a_403_after_answers_is_about_the_request_and_not_the_key(server):
     async def run():
         model = OpenAIModel(name="m", base_url=server.url, first_wait=0.01)
-        message = [Message(role="user", text="hi")]
-        await model.generate(message)
+        await model.generate(HI)
         server.script, server.complaint = ["403"], "flagged by moderation"
         with pytest.raises(ServiceError, match="flagged by moderation") as caught:
-            await model.generate(message)
+            await model.generate(HI)
         assert not isinstance(caught.value, Denied)
         server.script = ["401"]
         with pytest.raises(Denied):
-            await model.generate(message)
+            await model.generate(HI)
 
     asyncio.run(run())

@@ -16,11 +16,9 @@ from typing import Any
 import pytest
 from called_command import mmrag
 from small_runs import ByNumber, Equality, make_session, run_all
-from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, ImageError, StoreError
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult, Verdict
-from simulator.cli import build
 from simulator.datasets import open_data
 from simulator.parts.run_folder import claim
 from simulator.run.config import RunConfig
@@ -113,14 +111,13 @@ def test_commands_that_only_read_write_nothing(
     before = {name: kept for name, kept in files(folder).items() if not name.endswith("-shm")}
     names = {path.name for path in folder.iterdir()}
     for command in (
-        ["score", str(folder), "--resamples", "0", "--json"],
-        ["show", str(folder)],
-        ["show", str(folder), "s001"],
-        ["export", str(folder), str(tmp_path / "turns.jsonl")],
-        ["report", str(folder), "--out", str(tmp_path / "report")],
+        ["score", folder, "--resamples", 0, "--json"],
+        ["show", folder],
+        ["show", folder, "s001"],
+        ["export", folder, tmp_path / "turns.jsonl"],
+        ["report", folder, "--out", tmp_path / "report"],
     ):
-        done = CliRunner().invoke(build(), command)
-        assert done.exit_code == 0, (command, done.output, done.exception)
+        mmrag(*command)
     # -shm is SQLite's scratch index of the -wal: it holds nothing of the run
     assert {n: kept for n, kept in files(folder).items() if not n.endswith("-shm")} == before
     assert {path.name for path in folder.iterdir()} == names
@@ -129,45 +126,34 @@ def test_commands_that_only_read_write_nothing(
 # -- what is lost is told
 
 
-def _no_wal(folder: Path) -> None:
-    (folder / "run.sqlite-wal").unlink()
-
-
-def _empty_wal(folder: Path) -> None:
-    (folder / "run.sqlite-wal").write_bytes(b"")
-
-
-def _half_wal(folder: Path) -> None:
-    path = folder / "run.sqlite-wal"
-    os.truncate(path, path.stat().st_size // 2)
-
-
-def _flipped_wal(folder: Path) -> None:
-    path = folder / "run.sqlite-wal"
+def flip_a_bit(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 4
     path.write_bytes(data)
 
 
-def _two_files_only(folder: Path) -> None:
-    for path in folder.glob("run.sqlite-*"):
-        path.unlink()
+HARMS: dict[str, Callable[[Path], object]] = {
+    "gone": lambda wal: wal.unlink(),
+    "empty": lambda wal: wal.write_bytes(b""),
+    "half": lambda wal: os.truncate(wal, wal.stat().st_size // 2),
+    "flipped": flip_a_bit,
+    "gone with all beside it": lambda wal: [p.unlink() for p in wal.parent.glob("run.sqlite-*")],
+}
 
 
-@pytest.mark.parametrize("harm", [_no_wal, _empty_wal, _half_wal, _flipped_wal, _two_files_only])
+@pytest.mark.parametrize("harm", HARMS)
 def test_an_unfinished_run_that_lost_its_wal_is_an_error(
-    tmp_path: Path, sessions: list[Session], harm: Callable[[Path], None]
+    tmp_path: Path, sessions: list[Session], harm: str
 ) -> None:
     whole = killed_copy(tmp_path / "run", tmp_path / "killed", sessions)
     assert figures(whole) == figures(tmp_path / "run")
-    harm(whole)
+    HARMS[harm](whole / "run.sqlite-wal")
     with pytest.raises(StoreError, match="Copy the whole folder"):
         RunReader(whole)
     before = files(whole)
     with pytest.raises(StoreError, match="Copy the whole folder"):
         RunStore(whole)
-    done = CliRunner().invoke(build(), ["score", str(whole)])
-    assert done.exit_code == 1
+    mmrag("score", whole, code=1)
     after = files(whole)
     kept = [name for name in before if name not in ("lock", "run.sqlite-shm")]
     assert all(after[name][1] == before[name][1] for name in kept)  # for whoever finds the rest

@@ -225,9 +225,7 @@ class GroundedAgent:
             )
             done = await self._model.generate(
                 [Message(role="user", text=prompt, images=query.images)],
-                GenerateOptions(
-                    max_tokens=75, logprobs=True, span_of=tuple(e["text"] for e in shown)
-                ),
+                GenerateOptions(max_tokens=75, logprobs=True),
             )
             text = clean_text(done.text)
             step.info |= {"model": done.model, "answer": text[:300]}

@@ -7,14 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mmrag.judges.builtin.claims import (
-    CONCESSION,
-    DENIAL,
-    asks_judging,
-    claim,
-    clauses,
-    not_claimed,
-)
+from mmrag.judges.builtin.claims import CONCESSION, asks_judging, claim, clauses
 from mmrag.judges.builtin.lists import either, guesses, numbers_in_row, row
 from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.judges.builtin.target import Target, Wording, present, tells
@@ -104,8 +97,6 @@ def _lost(
         claimed = Reading(made.text, is_plain=True) if made.dropped else said
         if made.dropped and not tells(claimed, truth):
             return made.text, claimed, made.dropped
-        if not keep and len(claimed.words) <= 25 and _denied_ahead(made.text or text, truth):
-            return made.text, claimed, "denied"
         text = made.text
     else:
         claimed = said
@@ -123,21 +114,6 @@ def _unquoted(text: str, truth: Sequence[Wording]) -> str:
     return _QUOTED.sub(
         lambda m: m.group() if tells(Reading(m.group(), is_plain=True), truth) else " ", text
     )
-
-
-def _denied_ahead(text: str, truth: Sequence[Wording]) -> bool:
-    """Whether in every clause that tells the truth a denial stands before it."""
-    told = False
-    for clause in clauses(text)[:40]:
-        if not tells(Reading(clause, is_plain=True), truth):
-            continue
-        told = True
-        found = DENIAL.search(clause)
-        if not found or not_claimed(clause) != "denied":
-            return False
-        if not tells(Reading(clause[found.end() :], is_plain=True), truth):
-            return False
-    return told
 
 
 def _parts(text: str, said: Reading) -> list[Reading]:

@@ -59,7 +59,6 @@ def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]
         (any(numbers), 8, values.grouped),
         (any(numbers), 8, values.version),
         (amounts, _ANY, values.quantity),
-        (amounts, 12, values.date),
         (all(values.lists_dates(r) for r in known), _ANY, values.all_dates),
         (values.wants_amount(asked, known), _ANY, values.told_amount),
         (True, 8, _abbreviation),

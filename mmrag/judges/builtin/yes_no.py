@@ -113,13 +113,9 @@ def _compared(asked: Reading, said: Reading) -> bool | None:
         min((said.stems[root] for root in side.roots if root in said.stems), default=99)
         for side in (one, other)
     )
-    if said.words[0] in _PRONOUNS:
-        first = -1
     reverse = opposed({quality}, said.stems)
     if first == second or (not reverse and quality not in said.stems):
         return None
-    if _ALIKE.search(said.text):
-        return False
     turns = len(_NEGATIVE.findall(said.raw)) + reverse + (second < first)
     return turns % 2 == 0
 
@@ -215,7 +211,6 @@ _THINGS = re.compile(r"(?i)\W*\w+(?:,\s\w+){0,4},?\s+and\s+\w+\W*")
 _THAN = re.compile(
     r"(?i)\W*(?:is|are|was|were)\s+(.+?)\s+(?:more\s+|less\s+)?(\w+)\s+than\s+(.+?)\W*$"
 )
-_ALIKE = re.compile(r"(?i)\b(?:the\s+same|equal(?:ly)?|alike|as\s+\w+\s+as)\b")
 _CONTRAST = re.compile(
     r"(?i)\bnot\s+(?:only|just|merely|to\s+mention)\b|\bno\s+doubt\b|\bif only\b"
 )

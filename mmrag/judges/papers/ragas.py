@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -67,7 +68,33 @@ class Prompts(Protocol):
         ...
 
 
-class RagasJudge:
+class OneByOne(ABC):
+    """Takes each measure of a case by requests of its own, so that one may fail alone."""
+
+    @abstractmethod
+    def id(self, measure: str) -> str:
+        """Everything that a value of a measure depends on."""
+
+    @abstractmethod
+    async def taken(self, case: Case, measure: str) -> dict[str, Any]:
+        """The fields of a measurement."""
+
+    async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
+        """One measurement each; one for which the model gives nothing usable is `failed`."""
+        return list(await asyncio.gather(*(self._one(case, measure) for measure in measures)))
+
+    async def _one(self, case: Case, measure: str) -> Measurement:
+        found: dict[str, Any]
+        try:
+            found = await self.taken(case, measure)
+        except Denied:
+            raise
+        except (JudgeError, ServiceError) as error:
+            found = {"value": None, "reason": str(error), "failed": True}
+        return Measurement(measure=measure, judge=self.id(measure), **found)
+
+
+class RagasJudge(OneByOne):
     """Measures cases with a model. `encoder` compares questions; without it answer relevance is
     refused."""
 
@@ -95,23 +122,13 @@ class RagasJudge:
             return self._id
         return f"{self._id}~{self._n}x{getattr(self._encoder, 'id', None)}"
 
-    async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
-        """One measurement each; one for which the model gives nothing usable is `failed`."""
-        return list(await asyncio.gather(*(self._one(case, measure) for measure in measures)))
-
-    async def _one(self, case: Case, measure: str) -> Measurement:
-        found: dict[str, Any]
-        try:
-            found = await {
-                "faithfulness": self._faithfulness,
-                "answer_relevance": self._answer_relevance,
-                "context_relevance": self._context_relevance,
-            }[measure](case)
-        except Denied:
-            raise
-        except (JudgeError, ServiceError) as error:
-            found = {"value": None, "reason": str(error), "failed": True}
-        return Measurement(measure=measure, judge=self.id(measure), **found)
+    async def taken(self, case: Case, measure: str) -> dict[str, Any]:
+        """By the steps of the measure."""
+        return await {
+            "faithfulness": self._faithfulness,
+            "answer_relevance": self._answer_relevance,
+            "context_relevance": self._context_relevance,
+        }[measure](case)
 
     async def _faithfulness(self, case: Case) -> dict[str, Any]:
         if deflects(case.answer):

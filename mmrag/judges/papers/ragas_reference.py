@@ -7,16 +7,16 @@ held where it is supported, whatever else it may be.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from mmrag.errors import Denied, JudgeError, ServiceError, SpecError
-from mmrag.judges.papers.ragas import PROMPTS, SENTENCES
+from mmrag.errors import SpecError
+from mmrag.judges.papers.ragas import PROMPTS, SENTENCES, OneByOne
 from mmrag.judges.papers.support import encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask, batches, passage_batches, split
-from mmrag.metrics.cases import Case, Measurement
+from mmrag.metrics.cases import Case
 from mmrag.metrics.grounding import (
     Support,
     answer_correctness,
@@ -32,7 +32,7 @@ MEASURES = (
 )  # fmt: skip
 
 
-class ReferenceRagas:
+class ReferenceRagas(OneByOne):
     """Measures a case against its first reference. `encoder` is for answer correctness."""
 
     measures = MEASURES
@@ -51,27 +51,17 @@ class ReferenceRagas:
             return self._id
         return f"{self._id}~{getattr(self._encoder, 'id', None)}"
 
-    async def measure(self, case: Case, measures: Sequence[str]) -> list[Measurement]:
-        """One measurement each; one for which the model gives nothing usable is `failed`."""
-        return list(await asyncio.gather(*(self._one(case, measure) for measure in measures)))
-
-    async def _one(self, case: Case, measure: str) -> Measurement:
-        lacking = _lacking(case, measure)
-        found: dict[str, Any] = {"value": None, "reason": lacking}
-        if not lacking:
-            try:
-                found = await {
-                    "context_precision": self._precision,
-                    "context_recall": self._recall,
-                    "answer_correctness": self._correctness,
-                    "noise_sensitivity": self._noise,
-                    "noise_sensitivity_irrelevant": self._other_noise,
-                }[measure](case)
-            except Denied:
-                raise
-            except (JudgeError, ServiceError) as error:
-                found = {"value": None, "reason": str(error), "failed": True}
-        return Measurement(measure=measure, judge=self.id(measure), **found)
+    async def taken(self, case: Case, measure: str) -> dict[str, Any]:
+        """By the steps of the measure, where the case has what it needs."""
+        if lacking := _lacking(case, measure):
+            return {"value": None, "reason": lacking}
+        return await {
+            "context_precision": self._precision,
+            "context_recall": self._recall,
+            "answer_correctness": self._correctness,
+            "noise_sensitivity": self._noise,
+            "noise_sensitivity_irrelevant": partial(self._noise, irrelevant=True),
+        }[measure](case)
 
     async def _precision(self, case: Case) -> dict[str, Any]:
         useful = [await self._useful(case, passage.text) for passage in case.passages]
@@ -113,9 +103,6 @@ class ReferenceRagas:
             "reason": "" if said else _NOTHING_SAID,
             "details": {"statements": said, "right": right, "relevant": relevant},
         }
-
-    async def _other_noise(self, case: Case) -> dict[str, Any]:
-        return await self._noise(case, irrelevant=True)
 
     async def _statements(self, question: str, text: str) -> list[str]:
         said: list[str] = []

@@ -1,1 +1,1 @@
-"""SmolLM2-135M-Instruct in this process: `weights` → `network` → `decoding`, `spans` → `model`."""
+"""SmolLM2-135M-Instruct in this process: `weights` → `network` → `decoding` → `model`."""

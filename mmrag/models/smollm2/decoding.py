@@ -110,8 +110,7 @@ class Decoder:
         memory = self._fit(len(rows), max(lengths))
         places = torch.tensor(lengths)[:, None] - 1
         tokens = torch.tensor([[reply.tokens[-1]] for reply in rows])
-        seen = torch.arange(max(lengths)) <= places[:, :, None]
-        hidden = self._network.next(tokens, places, places, memory, seen)
+        hidden = self._network.next(tokens, places, memory)
         for reply, scores in zip(rows, self._network.scores(hidden[:, -1]), strict=True):
             self._say(reply, scores)
 

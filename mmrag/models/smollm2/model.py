@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 NAME = "SmolLM2-135M-Instruct.Q4_1"
 
-SPANS = 3
-"""Spans that are given where a reply is to be one."""
-
 SYSTEM = "You are a helpful AI assistant named SmolLM, trained by Hugging Face"
 """What the model was tuned to hear first where nobody says anything else."""
 
@@ -129,9 +126,6 @@ class _Desk:
                     f"smollm2: the request has {len(prompt):,} tokens and the model was made for "
                     f"{self._network.shape.context:,}; show it less, or ask a larger model."
                 )
-            if request.options.span_of:
-                _settle(request, self._span(prompt, request.options.span_of))
-                return True
             options = request.options
             reply = Decoding(
                 prompt=prompt,
@@ -177,30 +171,6 @@ class _Desk:
             prompt += [words.begin, *words.tokens(f"{role}\n{_plain(text)}"), end, *after]
         return [*prompt, words.begin, *words.tokens("assistant\n")]
 
-    def _span(self, prompt: list[int], texts: Sequence[str]) -> Completion:
-        from mmrag.models.smollm2.spans import best_spans, paths
-
-        found = best_spans(
-            self._network,
-            self._decoder.prefixes,
-            prompt,
-            paths(texts, self._words),
-            texts,
-            end=self._words.ends[0],
-            count=SPANS,
-        )
-        if not found:
-            raise ServiceError("smollm2: the texts to choose from hold no word.")
-        best = found[0]
-        tokens = list(best.tokens)
-        return Completion(
-            text=best.span.text,
-            usage=Usage(input_tokens=len(prompt), output_tokens=len(tokens), calls=1),
-            model=NAME,
-            logprobs=self._logprobs(tokens, best.logprobs),
-            spans=tuple(one.span for one in found),
-        )
-
     def _completion(self, request: QueuedRequest, reply: Decoding) -> Completion:
         text = self._text(reply)
         for stop in request.options.stop:
@@ -212,18 +182,14 @@ class _Desk:
             usage=Usage(input_tokens=len(reply.prompt), output_tokens=len(reply.tokens), calls=1),
             model=NAME,
             finish=reply.finish,
-            logprobs=self._logprobs(reply.tokens, reply.logprobs)
-            if request.options.logprobs
-            else (),
+            logprobs=self._logprobs(reply) if request.options.logprobs else (),
         )
 
     def _text(self, reply: Decoding) -> str:
         return self._words.text(reply.tokens)
 
-    def _logprobs(
-        self, tokens: Sequence[int], logprobs: Sequence[float]
-    ) -> tuple[tuple[str, float], ...]:
-        pairs = zip(tokens, logprobs, strict=False)
+    def _logprobs(self, reply: Decoding) -> tuple[tuple[str, float], ...]:
+        pairs = zip(reply.tokens, reply.logprobs, strict=True)
         return tuple((self._words.text([token]), logprob) for token, logprob in pairs)
 
 

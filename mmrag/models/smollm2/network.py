@@ -2,8 +2,7 @@
 
 It is written out, not taken from transformers, because whoever holds the keys and values decides
 what is fast: rows of a batch begin at place 0 whatever their length (no padding), leave when they
-are done, and share what their prompts have in common; a search for spans lays a tree of
-continuations over one prompt.
+are done, and share what their prompts have in common.
 """
 
 from __future__ import annotations
@@ -86,20 +85,15 @@ class Network:
         turns = torch.arange(0, size, 2, dtype=torch.float32) / size
         self._turns = 1.0 / (s.rope_base**turns)
 
-    def next(
-        self, tokens: Tensor, positions: Tensor, places: Tensor, memory: Memory, seen: Tensor
-    ) -> Tensor:
-        """Hidden states after tokens (row × number), which are written to their places.
-
-        `seen` (row × number × places) tells which places each token looks at; its last dimension
-        may be shorter than the memory.
-        """
+    def next(self, tokens: Tensor, places: Tensor, memory: Memory) -> Tensor:
+        """Hidden states after tokens (row × number), which are written to their places."""
         rows, number = tokens.shape
-        s, size, width = self.shape, self.shape.width // self.shape.heads, seen.shape[-1]
-        angles = positions[..., None].float() * self._turns
+        s, size = self.shape, self.shape.width // self.shape.heads
+        width = int(places.max()) + 1
+        angles = places[..., None].float() * self._turns
         cos, sin = angles.cos()[:, :, None].to(self.dtype), angles.sin()[:, :, None].to(self.dtype)
         row = torch.arange(rows)[:, None]
-        mask = seen[:, None]
+        mask = (torch.arange(width) <= places[..., None])[:, None]
         x = self._words[tokens]
         for layer, keys, values in zip(self._layers, memory.keys, memory.values, strict=True):
             qkv = F.linear(self._norm(x, layer["norm"]), layer["qkv"])
@@ -130,10 +124,8 @@ class Network:
         hidden = self._words[:0]
         for start in range(known, len(tokens), PIECE):
             end = min(len(tokens), start + PIECE)
-            places = torch.arange(start, end)
-            seen = torch.arange(end)[None] <= places[:, None]
             piece = torch.tensor([tokens[start:end]])
-            hidden = self.next(piece, places[None], places[None], part, seen[None])[0]
+            hidden = self.next(piece, torch.arange(start, end)[None], part)[0]
         return self.scores(hidden[-1])
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:

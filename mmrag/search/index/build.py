@@ -164,10 +164,7 @@ class _PartOfIndex:
                 f"{self.folder} holds an index that was not built here. Choose another --out."
             )
         if before is not None:
-            if finished:
-                before.setdefault("views", plan["views"])  # built before there were any
-                before.pop("features", None)  # kept by earlier versions, and read by none
-            else:  # nothing is in a database that counts
+            if not finished:  # nothing is in a database that counts
                 before["chroma_url"] = plan["chroma_url"]
             changed = [key for key in {**plan, **before} if before.get(key) != plan.get(key)]
             if changed:

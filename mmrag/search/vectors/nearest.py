@@ -25,8 +25,8 @@ EXACT_BYTES = 1 << 30
 """Up to this size of the matrix exact search is used: above, a graph is several times faster."""
 
 _GROUP = 16
-_TILE = 4096
-_QUERIES = 512
+_SCORES = 8 << 20
+"""Scores that are held at once: 32 MB."""
 _FEW = 4
 _GATHERED = 256
 _EXPANSION = 48
@@ -53,9 +53,9 @@ class Vectors(Protocol):
 class ExactVectors:
     """Every row is looked at, in about the time of the matrix product, or of reading the matrix.
 
-    Sorting a long row of scores costs more than computing it. So a tile of scores is looked at
-    while it is in the cache, by the maxima of groups of 16: only groups that reach the worst score
-    held so far are opened. A few queries alone are bound by memory: each row is read once.
+    Sorting a long row of scores costs more than computing it. So it is looked at by the maxima of
+    groups of 16: only scores that as many groups reach as rows are wanted are sorted. A few queries
+    alone are bound by memory: each row is read once.
     """
 
     def __init__(self, matrix: Floats) -> None:
@@ -69,26 +69,25 @@ class ExactVectors:
         wanted = min(k + _SPARE, n)
         rows = np.zeros((len(queries), k), np.int64)
         scores = np.zeros((len(queries), k), np.float32)
-        if not k:
-            return rows, scores
-        tile = max(_TILE, 4 * _GROUP * wanted)
-        step = max(_QUERIES * _TILE // tile, _FEW)
-        for start in range(0, len(queries), step):
+        step = max(_SCORES // max(n, 1), _FEW)
+        for start in range(0, len(queries) if k else 0, step):
             some = slice(start, start + step)
-            if n <= tile:
-                near = _largest(queries[some] @ self.matrix.T, wanted)
-            elif len(queries[some]) <= _FEW:
-                near = self._read_once(queries[some], wanted)
+            lines = self._scores(queries[some])
+            if n <= 4 * _GROUP * wanted:
+                near = _largest(lines, wanted)
             else:
-                near = self._tiled(queries[some], wanted, tile)
+                near = np.array([_best_of(line, wanted) for line in lines])
             rows[some], scores[some] = rescored(self.matrix, queries[some], near, k)
         return rows, scores
 
-    def _read_once(self, queries: Floats, wanted: int) -> Rows:
-        """Candidates of a few queries: a strip of rows meets all of them while it is in the cache.
+    def _scores(self, queries: Floats) -> Floats:
+        """Cosines of all rows.
 
-        `vecdot` streams a matrix twice as fast as BLAS multiplies it with a single vector.
+        Of a few queries a strip of rows meets all while it is in the cache: `vecdot` streams a
+        matrix twice as fast as BLAS multiplies it with a single vector.
         """
+        if len(queries) > _FEW:
+            return queries @ self.matrix.T
         n = len(self.matrix)
         scores = np.empty((len(queries), n), np.float32)
         strip = n if len(queries) == 1 else _STRIP
@@ -96,83 +95,13 @@ class ExactVectors:
             part = slice(first, first + strip)
             for query, line in zip(queries, scores, strict=True):
                 np.vecdot(self.matrix[part], query, out=line[part])
-        near = np.empty((len(queries), wanted), np.int64)
-        for line, found in zip(scores, near, strict=True):
-            tops = line[: n - n % _GROUP].reshape(_GROUP, -1).max(axis=0)
-            able = np.flatnonzero(line >= np.partition(tops, -wanted)[-wanted])
-            found[:] = able[_largest(line[None, able], wanted)[0]]
-        return near
-
-    def _tiled(self, queries: Floats, wanted: int, tile: int) -> Rows:
-        """Candidates of many queries."""
-        n, b = len(self.matrix), len(queries)
-        turned = queries.T
-        scratch = np.empty((tile, b), np.float32)
-        members = np.arange(_GROUP) * b
-        best = _Best(b, wanted)
-        for first in range(0, n, tile):
-            rows = self.matrix[first : first + tile]
-            full = len(rows) - len(rows) % _GROUP
-            table = np.matmul(rows, turned, out=scratch[: len(rows)])
-            groups = table[:full].reshape(-1, _GROUP, b)
-            tops = groups.max(axis=1)
-            if not first:
-                best.bound = np.partition(tops, -wanted, axis=0)[-wanted]
-            # after the first tile `wanted` rows are known that reach the bound: more must pass it
-            able = np.greater(tops, best.bound) if first else np.greater_equal(tops, best.bound)
-            group, query = divmod(np.flatnonzero(able), b)
-            inside = np.take(table, (group * (_GROUP * b) + query)[:, None] + members)
-            open_ = np.flatnonzero(inside >= best.bound[query, None])
-            which, place = open_ // _GROUP, open_ % _GROUP
-            best.add(query[which], first + group[which] * _GROUP + place, inside.ravel()[open_])
-            if full < len(rows):
-                place, query = np.nonzero(table[full:] >= best.bound)
-                best.add(query, first + full + place, table[full + place, query])
-        return best.rows()
+        return scores
 
 
-class _Best:
-    """The best rows of each query so far, of those that came in any number."""
-
-    def __init__(self, queries: int, wanted: int) -> None:
-        self.bound = np.full(queries, -np.inf, np.float32)
-        """What a row must reach: `wanted` rows that do are known."""
-        self._wanted = wanted
-        self._held = np.full((queries, wanted), -np.inf, np.float32)
-        self._rows = np.zeros((queries, wanted), np.int64)
-        self._new: list[tuple[Rows, Rows, Floats]] = []
-        self._count = 0
-
-    def add(self, query: Rows, row: Rows, score: Floats) -> None:
-        """Rows of queries with their scores; now and then only the best are kept."""
-        self._new.append((query, row, score))
-        self._count += len(query)
-        if self._count > self._held.size:
-            self._settle()
-
-    def rows(self) -> Rows:
-        """Row numbers of the best of each query."""
-        self._settle()
-        return self._rows
-
-    def _settle(self) -> None:
-        if not self._new:
-            return
-        query, row, score = (np.concatenate(parts) for parts in zip(*self._new, strict=True))
-        self._new, self._count = [], 0
-        order = np.argsort(query.astype(np.uint16), kind="stable")
-        query, row, score = query[order], row[order], score[order]
-        counts = np.bincount(query, minlength=len(self.bound))
-        place = self._wanted + np.arange(len(query)) - (np.cumsum(counts) - counts)[query]
-        width = self._wanted + int(counts.max(initial=0))
-        scores = np.full((len(self.bound), width), -np.inf, np.float32)
-        rows = np.zeros((len(self.bound), width), np.int64)
-        scores[:, : self._wanted], rows[:, : self._wanted] = self._held, self._rows
-        scores[query, place], rows[query, place] = score, row
-        best = _largest(scores, self._wanted)
-        self._held = np.take_along_axis(scores, best, axis=1)
-        self._rows = np.take_along_axis(rows, best, axis=1)
-        self.bound = np.maximum(self.bound, self._held.min(axis=1))
+def _best_of(scores: Floats, wanted: int) -> Rows:
+    tops = scores[: len(scores) - len(scores) % _GROUP].reshape(_GROUP, -1).max(axis=0)
+    able = np.flatnonzero(scores >= np.partition(tops, -wanted)[-wanted])
+    return able[_largest(scores[None, able], wanted)[0]]
 
 
 class GraphVectors:

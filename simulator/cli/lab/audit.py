@@ -7,13 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from mmrag.errors import UsageError
 from simulator.cli.options.flags import AsJson, RunFolder
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(hidden=True)(audit)
+from simulator.cli.options.settings import numbers
 
 
 def audit(
@@ -32,7 +27,8 @@ def audit(
     from simulator.experiments.audit import audit as ask_again
     from simulator.terminal.shutdown import stdout_aside
 
-    at_once, sizes = _numbers("concurrency", concurrency), _numbers("batch", batch)
+    at_once = numbers("concurrency", concurrency, "1,16", least=1)
+    sizes = numbers("batch", batch, "1,8", least=1)
     with stdout_aside() as printed:
         found = ask_again(
             folder, concurrency=at_once, batch=sizes, repeats=repeats, turns=turns, seed=seed
@@ -63,13 +59,3 @@ def _cell(figure: dict[str, Any] | None) -> str:
     if figure["low"] is None:
         return f"{figure['estimate']:.1%}"
     return f"{figure['estimate']:.1%}  [{figure['low']:.1%}, {figure['high']:.1%}]"
-
-
-def _numbers(name: str, text: str) -> list[int]:
-    try:
-        found = [int(part) for part in text.split(",")]
-    except ValueError:
-        found = [0]
-    if min(found) < 1 or max(found) > 4096:
-        raise UsageError(f"--{name} {text!r}: write whole numbers, as in 1,16.")
-    return found

@@ -9,12 +9,7 @@ from typing import Annotated
 import typer
 
 from simulator.cli.options.flags import AsJson
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("crag-tables", hidden=True)(crag_tables)
-    app.command("crag-recall", hidden=True)(crag_recall)
+from simulator.cli.options.settings import numbers
 
 
 def crag_tables(
@@ -54,7 +49,7 @@ def crag_recall(
     import itertools
     from functools import partial
 
-    from mmrag.errors import DataError, SpecError
+    from mmrag.errors import DataError
     from mmrag.models import models
     from simulator.datasets.papers.crag import CragQuestions
     from simulator.experiments.crag_recall import as_markdown, first_pages, recall_curve
@@ -62,9 +57,7 @@ def crag_recall(
     from simulator.terminal.interruption import interruptible
     from simulator.terminal.progress import stage_bars
 
-    numbers = [part.strip() for part in pages.split(",")]
-    if not all(len(part) <= 3 and part.isdecimal() and int(part) for part in numbers):
-        raise SpecError(f"--pages {pages[:40]}: write numbers from 1, with commas.")
+    counts = numbers("pages", pages, "1,5,50", least=1)
     source = CragQuestions(Path(data.removeprefix("crag:")).absolute())
     with interruptible("nothing"), stage_bars(shown=not as_json) as advance:
         total = source.count(limit)
@@ -77,5 +70,5 @@ def crag_recall(
         found = run_to_end(work)
     if not found:
         raise DataError(f"{data}: no question has an answer that a page could state.")
-    curve = recall_curve(found, [int(part) for part in numbers])
+    curve = recall_curve(found, counts)
     typer.echo(json.dumps(curve, indent=2) if as_json else as_markdown(curve))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+import itertools
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 
 MIX = "mix"
 """CRAG-MM's shares of normal and degraded captures instead of one spec for all."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("degrade", hidden=True)(degrade_command)
 
 
 def degrade_command(
@@ -83,7 +78,9 @@ def degrade_command(
         raise UsageError("--focus is one box for all, --boxes one for each: give one of them.")
     if spec is None and (shard is not None or backend != "local"):
         raise UsageError("a sheet is one picture: leave --shard and --backend out, or add --spec.")
-    settings = Settings(seed=seed, control=control, out_of_reach=_choice(out_of_reach))
+    if out_of_reach not in ("clamp", "reject"):
+        raise UsageError(f"--out-of-reach {out_of_reach}: write clamp or reject.")
+    settings = Settings(seed=seed, control=control, out_of_reach=out_of_reach)
     gather = partial(_gather, source, target, spec, focus, boxes, seed)
     items, sidecar = gather()
     drawn = _draw_sheet(items[0], sidecar.parent, overwrite, seed) if sheet else None
@@ -106,21 +103,15 @@ def _degrade(
     shard: Shard | None = None,
 ) -> FolderSummary:
     from simulator.optics.files.folders import degrade_files
+    from simulator.terminal.progress import stage_bars
 
     items, sidecar = gather()
-    with _bar(len(items) // (shard.of if shard else 1)) as advance:
+    total, done = len(items) // (shard.of if shard else 1), itertools.count(1)
+    with stage_bars() as advance:
         return degrade_files(
             items, sidecar, settings, workers=workers, overwrite=overwrite, shard=shard,
-            on_done=advance,
+            on_done=lambda: advance("degrading", next(done), total),
         )  # fmt: skip
-
-
-def _choice(word: str) -> Literal["clamp", "reject"]:
-    if word == "clamp":
-        return "clamp"
-    if word == "reject":
-        return "reject"
-    raise UsageError(f"--out-of-reach {word}: write clamp or reject.")
 
 
 def _gather(
@@ -219,22 +210,3 @@ def _report(
             f"{len(summary.failed)} could not be degraded, the others are done: {shown_errors}"
             + (f"; and {more} more, see {sidecar}" if more > 0 else "")
         )
-
-
-@contextmanager
-def _bar(total: int) -> Generator[Callable[[], None]]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    with Progress(
-        TextColumn("degrading"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=Console(stderr=True), transient=True,
-    ) as progress:  # fmt: skip
-        task = progress.add_task("", total=total)
-        yield lambda: progress.advance(task)

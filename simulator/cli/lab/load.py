@@ -18,11 +18,6 @@ FEW = 100
 """Below so many questions a share of 99 % says little."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(hidden=True)(load)
-
-
 def load(
     agent: Annotated[str, typer.Argument(help="Agent spec, e.g. grounded:ocr=off.")],
     rates: Annotated[str, typer.Option(help="Questions a second, rising.")] = "1,2,4,8",

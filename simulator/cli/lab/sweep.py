@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from simulator.parts.run_parts import Parts
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command(hidden=True)(sweep)
-
-
 def sweep(
     out: Annotated[Path, typer.Option(help="Folder for the runs and what was found.")],
     vary: Annotated[

@@ -52,7 +52,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
         flags = {name: values.pop(_NAMES.get(name, name)) for name in fields}
         given = {name: value for name, value in flags.items() if value not in (None, [])}
         if "severities" in given:
-            given["severities"] = _numbers(given["severities"])
+            given["severities"] = numbers("severities", given["severities"], "1,3,5")
         command(settings=given, **values)
 
     parameters = [_flag(name, hint) for name, hint in fields.items()]
@@ -77,8 +77,9 @@ def _flag(name: str, hint: Any) -> inspect.Parameter:
     )  # fmt: skip
 
 
-def _numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError as error:
-        raise UsageError(f"--severities {text!r}: write whole numbers, as in 1,3,5.") from error
+def numbers(option: str, text: str, example: str, least: int = 0) -> list[int]:
+    """Read the numbers, with commas, that an option was given."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and least <= int(part[:9]) <= 4096 for part in parts):
+        raise UsageError(f"--{option} {text[:40]!r}: write whole numbers, as in {example}.")
+    return [int(part) for part in parts]

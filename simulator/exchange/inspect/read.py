@@ -25,7 +25,6 @@ from mmrag.files.images import LazyImage
 from mmrag.records import (
     Capture,
     Outcome,
-    Reference,
     Reply,
     Session,
     Status,
@@ -35,7 +34,7 @@ from mmrag.records import (
     Usage,
     Verdict,
 )
-from simulator.exchange.imported_conversation import Brought
+from simulator.exchange.imported_conversation import Brought, imported_turn, never_asked
 
 MAX_SAMPLE = 256 << 20
 """Bytes of one sample of a zip, unpacked, or of a log as one JSON file."""
@@ -167,16 +166,7 @@ def _conversation(where: str, sample: _Sample, *, pictures: bool) -> Brought:
         _result(session, n, said, sample, single=len(asked) == n + 1)
         for n, (_, said) in enumerate(exchanges)
     ]
-    results += [
-        TurnResult(
-            session_id=name,
-            turn_index=n,
-            degradation=session.degradation,
-            status=Status.SKIPPED_AFTER_STOP,
-            query=turns[n].query,
-        )
-        for n in range(len(asked), len(turns))
-    ]
+    results += [never_asked(name, session.degradation, turn) for turn in turns[len(asked) :]]
     return Brought(session, tuple(results))
 
 
@@ -194,22 +184,11 @@ def _exchanges(messages: list[_Message]) -> list[tuple[_Message, list[_Message]]
 def _turn(name: str, index: int, query: str, known: Any, targets: list[str]) -> Turn:
     if isinstance(known, dict):
         meta = {k: v for k, v in known.items() if k not in _OURS and isinstance(v, str)}
-        accepted = known.get("accepted")
-        return Turn(
-            index=index,
-            id=f"{name}-{index}",
-            query=query,
-            reference=Reference(
-                text=str(known.get("reference") or ""),
-                accept=tuple(map(str, accepted)) if isinstance(accepted, list) else (),
-            ),
-            domain=str(known.get("domain") or "other"),
-            query_type=str(known.get("query_type") or "simple-knowledge"),
-            dynamism=str(known.get("dynamism") or "static"),
-            meta=meta,
-        )
-    reference = Reference(text=targets[0] if targets else "", accept=tuple(targets[1:]))
-    return Turn(index=index, id=f"{name}-{index}", query=query, reference=reference)
+        dynamism = str(known.get("dynamism") or "static")
+        about = {**known, "accept": known.get("accepted")}
+        return imported_turn(name, index, query, about, dynamism=dynamism, meta=meta)
+    about = {"reference": targets[0] if targets else "", "accept": targets[1:]}
+    return imported_turn(name, index, query, about)
 
 
 _OURS = ("query", "reference", "accepted", "domain", "query_type", "dynamism")

@@ -23,7 +23,6 @@ from mmrag.records import (
     Capture,
     Evidence,
     Outcome,
-    Reference,
     Reply,
     Session,
     Status,
@@ -34,7 +33,7 @@ from mmrag.records import (
     Verdict,
     reply_status,
 )
-from simulator.exchange.imported_conversation import Brought
+from simulator.exchange.imported_conversation import Brought, imported_turn, never_asked
 from simulator.exchange.pictures import media_type
 from simulator.exchange.traces.messages import Said, said_by, said_to, without_secrets
 from simulator.exchange.traces.spans import Span, flat, read_spans
@@ -244,15 +243,12 @@ def _brought(name: str, number: int, turns: list[Asked]) -> Brought:
         if capture is not None and first is None and index == 0:
             first, capture = capture, None
         main = one.spans[0].attributes
-        asked.append(_asked_turn(session_id, index, one.query, main, capture))
+        asked.append(imported_turn(session_id, index, one.query, _ours(main), capture=capture))
         results.append(_result(session_id, condition, index, one))
     for missed in _listed(turns[-1].spans[0].attributes.get("mmrag.not_asked")):
-        index = len(asked)
-        asked.append(_asked_turn(session_id, index, str(missed.get("query")), flat(missed), None))
-        results.append(
-            TurnResult(session_id=session_id, turn_index=index, degradation=condition,
-                       status=Status.SKIPPED_AFTER_STOP, query=asked[-1].query)
-        )  # fmt: skip
+        known = _ours(flat(missed))
+        asked.append(imported_turn(session_id, len(asked), str(missed.get("query")), known))
+        results.append(never_asked(session_id, condition, asked[-1]))
     fault = "" if condition == "clean" else condition  # of a picture that is not here
     capture = None if fault else first
     return Brought(
@@ -260,22 +256,8 @@ def _brought(name: str, number: int, turns: list[Asked]) -> Brought:
     )
 
 
-def _asked_turn(
-    session: str, index: int, query: str, about: dict[str, Any], capture: Capture | None
-) -> Turn:
-    accept = about.get("mmrag.accept")
-    return Turn(
-        index=index,
-        id=f"{session}-{index}",
-        query=query,
-        reference=Reference(
-            text=str(about.get("mmrag.reference") or ""),
-            accept=tuple(map(str, accept)) if isinstance(accept, list) else (),
-        ),
-        domain=str(about.get("mmrag.domain") or "other"),
-        query_type=str(about.get("mmrag.query_type") or "simple-knowledge"),
-        capture=capture,
-    )
+def _ours(attributes: dict[str, Any]) -> dict[str, Any]:
+    return {key.removeprefix("mmrag."): value for key, value in attributes.items()}
 
 
 def _result(session: str, condition: str, index: int, one: Asked) -> TurnResult:

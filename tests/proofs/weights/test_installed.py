@@ -30,21 +30,16 @@ def asked(question):
     return [Message(role="user", text="\n".join(PASSAGES) + f"\n\nQuestion: {question}")]
 
 
-def test_it_reads_a_passage_and_answers_in_company_as_alone(model):
+def test_it_answers_in_company_as_alone(model):
     options = GenerateOptions(max_tokens=4, logprobs=True)
-    bound = GenerateOptions(span_of=PASSAGES)
-    questions = ["Where is Kells Oat bottled?", "How deep is the Ann?"]
+    questions = [
+        "When was Kells Oat founded?", "Where is Kells Oat bottled?", "How deep is the Ann?",
+    ]  # fmt: skip
 
     async def together():
-        reading = model.generate(asked("When was Kells Oat founded?"), bound)
-        return await asyncio.gather(
-            reading, *(model.generate(asked(q), options) for q in questions)
-        )
+        return await asyncio.gather(*(model.generate(asked(q), options) for q in questions))
 
-    when, *company = asyncio.run(together())
-    assert when.text == "1987"
-    assert PASSAGES[0][when.spans[0].start : when.spans[0].end] == "1987"
-    for question, beside in zip(questions, company, strict=True):
+    for question, beside in zip(questions, asyncio.run(together()), strict=True):
         alone = asyncio.run(model.generate(asked(question), options))
         assert alone.text == beside.text
         assert [p for _, p in alone.logprobs] == pytest.approx(

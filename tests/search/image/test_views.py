@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from msgspec.structs import asdict
 from PIL import Image, ImageDraw
-from small_index import COLOURS, ColourEncoder, build, coloured
+from small_index import COLOURS, ColourEncoder, coloured
 
 from mmrag.encoders.cache import EmbeddingCache
-from mmrag.errors import ConflictError
-from mmrag.files.atomic import file_sha256
 from mmrag.search.image.views import KIND, encode_views, views_of
 from mmrag.search.index.build import build_index
-from mmrag.search.index.identity import Manifest, write_manifest
-from mmrag.search.index.open import open_index, read_manifests, verify_index
+from mmrag.search.index.open import open_index, read_manifests
 from mmrag.search.index.sources import open_source
 
 
@@ -81,22 +76,3 @@ def test_an_index_says_what_its_vectors_are(source_folder: Path, tmp_path: Path)
     plain = open_index(tmp_path / "one").images
     assert plain is not None
     assert np.asarray(plain.vectors.matrix) == pytest.approx(encoder.encode_crops(pictures))
-
-
-def test_an_older_index_is_kept_as_it_is(source_folder: Path, tmp_path: Path) -> None:
-    """A finished index is opened that has no views, but local features as they once were kept; one
-    begun so is not resumed."""
-    old = build(source_folder, tmp_path / "old")
-    about = asdict(read_manifests(old)[0])
-    plan = json.loads((old / "images/build.json").read_text())
-    del about["views"], plan["views"]
-    (old / "images/features.npy").write_bytes(b"corners")
-    about["files"]["features.npy"] = file_sha256(old / "images/features.npy")
-    plan["features"] = "orb-colour/1"
-    write_manifest(old / "images", Manifest(**about))
-    (old / "images/build.json").write_text(json.dumps(plan))
-    assert read_manifests(build(source_folder, old))[0].views == ""
-    assert verify_index(old) == []
-    (old / "images/manifest.json").unlink()
-    with pytest.raises(ConflictError, match=f"views: None before, '{KIND}' now"):
-        build(source_folder, old)

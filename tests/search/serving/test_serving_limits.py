@@ -19,10 +19,10 @@ import httpx
 import msgspec
 import pytest
 import uvicorn
+from called_command import mmrag
 from PIL import Image
 from small_index import coloured, png
 from test_serving import ask
-from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, UsageError
 from mmrag.ports import address, listen
@@ -36,7 +36,6 @@ from mmrag.search.serving.http_and_mcp import (
     serve_http,
     serve_mcp,
 )
-from simulator.cli import build
 
 
 @contextmanager
@@ -307,11 +306,9 @@ def test_serve_says_where_it_listens(index_folder: Path, monkeypatch: pytest.Mon
         lambda index, limits, at, hosts: ports.append(at.getsockname()[1]),
     )
     command = ["serve", "--index", str(index_folder), "--port"]
-    told = CliRunner().invoke(build(), [*command, "0"])
-    assert told.exit_code == 0
+    told = mmrag(*command, 0)
     assert f"serving {index_folder} at http://127.0.0.1:{ports[0]};" in told.stderr
     with listen("127.0.0.1", 0) as taken:
-        refused = CliRunner().invoke(build(), [*command, str(taken.getsockname()[1])])
-    assert isinstance(refused.exception, ConflictError)
+        refused = mmrag(*command, taken.getsockname()[1], code=ConflictError.exit_code)
     assert len(ports) == 1
     assert "serving" not in refused.stderr
