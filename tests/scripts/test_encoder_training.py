@@ -47,13 +47,10 @@ def part(colour: int) -> dict[str, np.ndarray]:
     }
 
 
-def test_a_batch_holds_look_alikes_and_what_is_rendered_later_is_taken_in(tmp_path: Path) -> None:
+def test_a_batch_holds_look_alikes(tmp_path: Path) -> None:
     np.savez(tmp_path / "mug-1.npz", **part(120))
-    data = Data(tmp_path, 1)
-    assert len(data.things) == 2
     np.savez(tmp_path / "jar-1.npz", **part(200))
-    data.refresh()
-    data.refresh()
+    data = Data(tmp_path, 1, workers=2)
     assert len(data.things) == 4
     assert data.family_of == [0, 0, 1, 1]
     batch = data.batch(2, 64)
