@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mmrag.protocols import Agent
     from mmrag.records import Reply, Step
     from simulator.run.trials import Trial
-    from simulator.terminal.progress import Advance
 
 agent_app = typer.Typer(help="Agents: list, describe, calibrate.", no_args_is_help=True)
 
@@ -89,81 +88,44 @@ def describe(
 
 @agent_app.command()
 def calibrate(
-    data: Annotated[str, typer.Option(help="A held-out world: mini or a folder.")],
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...",
+            help="Runs with --agent grounded:abstain=off --after-stop generate; --stages helps.",
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="Calibration file to write.")],
-    agent: Annotated[
-        str, typer.Option(help="Agent spec; abstention is off while calibrating.")
-    ] = "grounded",
-    judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
-    search: Annotated[str, typer.Option(help="Index folder or auto.")] = "auto",
-    degrade: Annotated[
-        str, typer.Option(help="Conditions: none, mix, sweep, or specs such as clean,truncated@3.")
-    ] = "none",
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N sessions.")] = None,
     most_wrong: Annotated[
         float, typer.Option(min=0, max=1, help="Share of turns that may be answered wrongly.")
     ] = 0.09,
-    concurrency: Annotated[int, typer.Option(min=1, max=256)] = 4,
     as_json: AsJson = False,
 ) -> None:
-    """Fit the probability of being right on a held-out world, and print risk and coverage.
+    """Fit the probability of being right on runs of a held-out world; print risk and coverage.
 
     Use it as `grounded:calibration=FILE`. Never report on the world it was fitted on.
     """
-    import asyncio
-    from functools import partial
-
     import msgspec
 
-    from mmrag.agents.grounded.abstain import Calibration
-    from mmrag.errors import ConflictError, SpecError
-    from mmrag.registry import Spec
-    from simulator.parts.run_parts import Parts
-    from simulator.run.captures import CaptureOptics
-    from simulator.run.config import RunConfig
-    from simulator.run.engine import Rules
-    from simulator.run.stop_policies import StopPolicy
+    from mmrag.errors import ConflictError
+    from simulator.run.config import read_config
+    from simulator.run.trials import asked_whole, findings, play, risk_coverage, trials_of
     from simulator.run.trials import calibrate as fitted
-    from simulator.run.trials import findings, hold_all, play, risk_coverage
-    from simulator.terminal.progress import stage_bars
+    from simulator.store.run_store import RunReader
 
     if out.exists():
         raise ConflictError(f"{out} exists already; choose another name or delete it.")
-    spec = Spec.parse(agent)
-    if spec.name != "grounded":
-        raise SpecError(f"only grounded has a calibration, not {spec.name!r}.")
-    never = Spec(name=spec.name, options={**spec.options, "abstain": "off"})
-    config = RunConfig(
-        data=data, agent=str(never), judge=judge, search=search, degrade=degrade, limit=limit
-    )
-    parts = Parts(config)
-    conditions, optics = parts.plan(concurrency).degradations, CaptureOptics()
-    sessions = [session for _, session in parts.sessions()]
-    never_silent, by = parts.make_agent(), parts.judge
-
-    async def all_held(advance: Advance) -> list[Trial]:
-        held: list[Trial] = []
-        for condition in conditions:
-            seen = (optics.apply(s, optics.choose(s, condition, 0), 0) for s in sessions)
-            held += await hold_all(
-                seen,
-                never_silent,
-                by,
-                stop=StopPolicy.parse("never").rule,
-                rules=Rules(seconds=0),
-                concurrency=concurrency,
-                tell=partial(_tell, advance, condition, len(sessions)),
-            )
-        return held
-
-    with stage_bars() as advance:
-        trials = asyncio.run(all_held(advance))
-    made_on = f"{parts.source.fingerprint}, index {parts.index}, {never}, {', '.join(conditions)}"
-    found: Calibration = fitted(trials, made_on=made_on, most_wrong=most_wrong)
+    trials: list[Trial] = []
+    names: list[str] = []
+    for folder in runs:
+        with RunReader(folder) as reader:
+            trials += trials_of(reader.results())
+            names.append(f"{read_config(reader).data} ({', '.join(reader.conditions())})")
+    found = fitted(trials, made_on="; ".join(names), most_wrong=most_wrong)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
     rows, right = findings(trials)
-    turns = sum(len(t.results) for t in trials)
+    turns = sum(map(len, trials))
     curve = risk_coverage(found, rows, right, turns)
     if as_json:
         typer.echo(msgspec.json.encode({"calibration": found, "curve": curve}).decode())
@@ -171,16 +133,12 @@ def calibrate(
     typer.echo(f"{out}: fitted on {found.samples} answers of {turns} turns, {sum(right)} right.")
     first, second, more = (f"{found.bar(silent):.2f}" for silent in range(3))
     typer.echo(f"It speaks above p = {first}, after a silent turn {second}, after more {more}.")
-    made = play(found, trials)
+    made = play(found, asked_whole(trials))
     shares = f"{made.right:.1%} right, {made.wrong:.1%} wrong"
-    typer.echo(f"On these conversations: {shares}, multi-turn score {made.score:.3f}.")
+    typer.echo(f"With nothing handed over: {shares}, multi-turn score {made.score:.3f}.")
     typer.echo("threshold  coverage  risk")
     for point in curve:
         typer.echo(f"{point.threshold:9.2f}  {point.coverage:8.3f}  {point.risk:.3f}")
-
-
-def _tell(advance: Advance, stage: str, total: int, done: int) -> None:
-    advance(stage, done, total)
 
 
 def ask(

@@ -1,29 +1,19 @@
-"""Trials: an agent on some sessions, in memory. What calibration and benches of agents need."""
+"""What a calibration is fitted on: a run of an agent that never abstains."""
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from mmrag.agents.grounded.abstain import Calibration, fit
 from mmrag.errors import DataError
-from mmrag.metrics.protocols import StopRule
-from mmrag.protocols import Agent, Judge
-from mmrag.records import Record, Session, Step, TurnResult
-from simulator.run.engine import Rules, hold_conversation
-from simulator.run.slots import Places
+from mmrag.records import Record, Step, TurnResult
+from simulator.stages.spec import split_condition
 
-OnDone = Callable[[int], None]
-
-
-class Trial(Record, frozen=True, kw_only=True):
-    """One conversation that was held."""
-
-    session: Session
-    results: tuple[TurnResult, ...]
+Trial = tuple[TurnResult, ...]
+"""One conversation under one condition."""
 
 
 class RiskPoint(Record, frozen=True, kw_only=True):
@@ -34,31 +24,12 @@ class RiskPoint(Record, frozen=True, kw_only=True):
     risk: float
 
 
-async def hold_all(
-    sessions: Iterable[Session],
-    agent: Agent,
-    judge: Judge,
-    *,
-    stop: StopRule,
-    rules: Rules = Rules(),
-    concurrency: int = 4,
-    tell: OnDone = lambda _n: None,
-) -> list[Trial]:
-    """Hold every conversation, `concurrency` at once; the order of the sessions is kept."""
-    room, places = asyncio.Semaphore(concurrency), Places(agent)
-    done = 0
-
-    async def one(session: Session) -> Trial:
-        nonlocal done
-        async with room:
-            results = await hold_conversation(
-                session, agent, judge, _forget, stop=stop, rules=rules, place=places.place
-            )
-        done += 1
-        tell(done)
-        return Trial(session=session, results=tuple(results))
-
-    return list(await asyncio.gather(*(one(s) for s in sessions)))
+def trials_of(results: Iterable[TurnResult]) -> list[Trial]:
+    """The conversations of a run."""
+    held: dict[tuple[str, str], list[TurnResult]] = {}
+    for result in results:
+        held.setdefault((result.degradation, result.session_id), []).append(result)
+    return [tuple(sorted(turns, key=lambda turn: turn.turn_index)) for turns in held.values()]
 
 
 def findings(trials: Sequence[Trial]) -> tuple[list[dict[str, float]], list[bool]]:
@@ -66,7 +37,7 @@ def findings(trials: Sequence[Trial]) -> tuple[list[dict[str, float]], list[bool
     rows: list[dict[str, float]] = []
     right: list[bool] = []
     for trial in trials:
-        for result in trial.results:
+        for result in trial:
             step = _step(result.reply.trace if result.reply else (), "verifier")
             if step is not None and result.verdict is not None and "features" in step.info:
                 rows.append(dict(step.info["features"]))
@@ -97,20 +68,30 @@ def calibrate(
 ) -> Calibration:
     """Fit the probability of being right on trials held with abstain=off and no stop.
 
-    The bars are those with the best conversations among those with which at most `most_wrong` of
-    all turns are answered wrongly.
+    Turns to which something was handed over tell of reading alone. The bars are those with the
+    best conversations among those with which at most `most_wrong` of all turns are answered
+    wrongly, where nothing was handed over.
     """
     rows, right = findings(trials)
     if not rows:
-        raise DataError("no turn was answered; is there an index with pages and pictures?")
+        raise DataError(
+            "no turn has an answer of grounded with its features; give a run with "
+            "--agent grounded:abstain=off --after-stop generate."
+        )
     found = fit(rows, right, made_on=made_on)
-    held = [_answers(found, trial) for trial in trials]
+    held = [_answers(found, trial) for trial in asked_whole(trials)]
     best, bars = PlayedTrials(score=-1.0, right=0.0, wrong=1.0), (_BARS[-1],) * (_SILENT + 1)
     for tried in itertools.product(_BARS, repeat=_SILENT + 1):
         one = _played(held, msgspec.structs.replace(found, bars=tried))
         if one.wrong <= most_wrong and (one.score, one.right) > (best.score, best.right):
             best, bars = one, tried
     return msgspec.structs.replace(found, bars=bars)
+
+
+def asked_whole(trials: Sequence[Trial]) -> list[Trial]:
+    """Those in which nothing was handed over; all, where there are none."""
+    whole = [trial for trial in trials if not split_condition(trial[0].degradation)[1]]
+    return whole or list(trials)
 
 
 def play(calibration: Calibration, trials: Sequence[Trial]) -> PlayedTrials:
@@ -139,7 +120,7 @@ def _played(held: Sequence[Sequence[tuple[float, bool]]], calibration: Calibrati
 def _answers(calibration: Calibration, trial: Trial) -> list[tuple[float, bool]]:
     """The chance that each turn's answer is right (0 without one), and whether it is."""
     found: list[tuple[float, bool]] = []
-    for result in trial.results:
+    for result in trial:
         step = _step(result.reply.trace if result.reply else (), "verifier")
         features = step.info.get("features") if step else None
         right = result.verdict is not None and result.verdict.outcome.is_correct
@@ -168,7 +149,3 @@ def risk_coverage(
 
 def _step(steps: Sequence[Step], name: str) -> Step | None:
     return next((s for s in steps if s.name == name), None)
-
-
-async def _forget(*_results: TurnResult) -> None:
-    """Trials live in memory only."""

@@ -168,26 +168,32 @@ class Knowing:
         return Reply(text=text, trace=(Step(name="verifier", info={"features": features}),))
 
 
-def test_calibrate_holds_every_session_under_each_condition(tmp_path, monkeypatch):
+def test_calibrate_fits_on_runs_and_sets_bars_where_nothing_was_handed_over(tmp_path):
     import itertools
 
     from mmrag.agents.grounded.abstain import read_calibration
+    from simulator import evaluate
     from simulator.datasets import open_data
 
     sessions = list(itertools.islice(iter(open_data("mini")), 6))
-    monkeypatch.setattr("simulator.parts.run_parts.make_agent", lambda *_, **__: Knowing(sessions))
+    runs = [tmp_path / "seen", tmp_path / "named"]
+    for folder, stages in zip(runs, ("whole", "named"), strict=True):
+        evaluate(Knowing(sessions), data="mini", limit=6, after_stop="generate", stages=stages,
+                 degrade="clean,truncated@2", out=folder)  # fmt: skip
     out = tmp_path / "made.json"
-    done = mmrag("agent", "calibrate", "--data", "mini", "--search", "none", "--limit", 6,
-                 "--degrade", "clean,truncated@2", "--out", out)  # fmt: skip
+    done = mmrag("agent", "calibrate", *runs, "--out", out)
     made = read_calibration(out)
-    assert made.samples == 2 * sum(len(s.turns) for s in sessions)
-    assert made.made_on.endswith("clean, truncated@2")
+    turns = sum(len(s.turns) for s in sessions)
+    assert 4 * turns < made.samples <= 5 * turns  # whole twice in both runs, and named once
+    assert made.made_on == "mini (clean, truncated@2); mini (clean, named, truncated@2)"
     assert made.probability({"recognition": 1.0, "match": 1.0}) > made.bar(0)
     assert made.probability({"recognition": 1.0, "match": 0.1}) < made.bar(0)
     assert "0.0% wrong" in done.stdout
 
 
-def test_calibrate_refuses_a_condition_that_is_none(tmp_path):
-    told = mmrag("agent", "calibrate", "--data", "mini", "--search", "none", "--degrade", "foggy@2",
-                 "--out", tmp_path / "made.json", code=2)  # fmt: skip
-    assert "foggy" in told.stderr
+def test_calibrate_refuses_a_run_of_another_agent(tmp_path):
+    from simulator import evaluate
+
+    evaluate("random", data="mini", limit=1, out=tmp_path / "run")
+    told = mmrag("agent", "calibrate", tmp_path / "run", "--out", tmp_path / "c.json", code=1)
+    assert "--agent grounded:abstain=off" in told.stderr

@@ -27,7 +27,7 @@ def trial(marks: str) -> Trial:
                 ),
             )
         )  # fmt: skip
-    return Trial(session=session, results=tuple(results))
+    return tuple(results)
 
 
 @pytest.mark.parametrize(

@@ -14,14 +14,12 @@ from mmrag.agents import agents
 from mmrag.agents.fakes import FaultyAgent
 from mmrag.agents.own.adapters import PythonAgent
 from mmrag.errors import AgentError, Unavailable
-from mmrag.metrics.protocols import strikes
 from mmrag.protocols import Resources
 from mmrag.readiness import capacity, cores
 from mmrag.records import Query, Reply, Session, Status
 from simulator.run.engine import Rules
 from simulator.run.results.turn_results import score_run
 from simulator.run.runner import Plan, run_sessions
-from simulator.run.trials import hold_all
 from simulator.store.run_store import RunReader, RunStore
 
 LIMIT = Rules(seconds=1.0)
@@ -85,15 +83,6 @@ def test_loading_models_is_not_the_first_turns_time(tmp_path: Path) -> None:
     agent.warmed = 0
     run_all(tmp_path, sixteen(2), agent)
     assert agent.warmed == 0  # nothing was left to ask
-
-
-def test_trials_wait_for_a_place_too() -> None:
-    agent = Busy(load=1.3)
-    held = asyncio.run(
-        hold_all(sixteen(), agent, Equality(), stop=strikes(2), rules=LIMIT, concurrency=16)
-    )
-    assert agent.most == agent.warmed == 1
-    assert not [r for t in held for r in t.results if r.status is Status.TIMEOUT]
 
 
 def test_an_agent_that_cannot_be_made_ready_ends_the_run_unasked(tmp_path: Path) -> None:

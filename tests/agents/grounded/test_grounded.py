@@ -436,10 +436,9 @@ def test_the_beginning_of_one_name_is_the_name(printed, names, main):
 
 def held(*turns):
     """A conversation held without abstention: (how sure, whether right) of each turn."""
-    from mmrag.records import Capture, Outcome, Reply, Session, Status, Step, TurnResult, Verdict
-    from simulator.run.trials import Trial
+    from mmrag.records import Outcome, Reply, Status, Step, TurnResult, Verdict
 
-    results = tuple(
+    return tuple(
         TurnResult(
             session_id="s", turn_index=n, status=Status.ANSWERED,
             reply=Reply(text="x", trace=(
@@ -449,9 +448,6 @@ def held(*turns):
         )
         for n, (sure, right) in enumerate(turns)
     )  # fmt: skip
-    return Trial(
-        session=Session(id="s", capture=Capture(image=picture()), turns=()), results=results
-    )
 
 
 def test_a_calibration_played_by_hand():
