@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.files.bodies import ASK_PLAIN, Body
+from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
 from mmrag.records import Evidence
 from mmrag.search.elsewhere import fingerprint_of, passage
 
@@ -52,6 +52,8 @@ class HttpSearch:
             raise ServiceTimeout(f"{self._url} did not answer in time; raise seconds=.") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unavailable(f"{self._url} cannot be reached ({type(error).__name__}).") from error
+        except BodyError as error:
+            raise ServiceError(f"{self._url} gave an answer that cannot be used: {error}.") from error
         except (msgspec.MsgspecError, RecursionError) as error:
             raise ServiceError(f"{self._url} did not answer {{results: [[…]]}}: {error}") from error
         if len(found) != len(queries):
