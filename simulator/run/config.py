@@ -42,7 +42,10 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     agent: Annotated[str, _setting("answer", "Agent spec, e.g. grounded:ocr=off.")] = "grounded"
     judge: Annotated[str, _setting("run", "Judge spec.")] = "builtin"
     search: Annotated[
-        str, _setting("answer", "Index folder, chroma:…, http:…, pgvector:…, none, or the data's.")
+        str,
+        _setting(
+            "answer", "Index folder, chroma:…, http:…, mcp:…, pgvector:…, none, or the data's."
+        ),
     ] = "auto"
     gaze: Annotated[
         str, _setting("answer", "on: also hand over where the wearer looks, where the data has it.")

@@ -8,14 +8,18 @@ environment, so that no run keeps them.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from mmrag.errors import SpecError
+from mmrag.files.bodies import ASK_PLAIN
 from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
 from mmrag.registry import Registry, parts
+
+TOKEN = "MMRAG_SEARCH_TOKEN"  # noqa: S105 - the name of a variable
 
 
 class Elsewhere(WebSearch, Protocol):
@@ -33,6 +37,7 @@ searches: Registry[Elsewhere] = Registry(
     builtin={
         "chroma": "mmrag.search.elsewhere.chroma_collection:make",
         "http": "mmrag.search.elsewhere.http_search:make",
+        "mcp": "mmrag.search.elsewhere.mcp_search:make",
         "pgvector": "mmrag.search.elsewhere.pgvector:make",
     },
 )
@@ -74,6 +79,21 @@ def passage(row_id: object, score: float, text: object, about: Mapping[str, Any]
         url=first("url", "page_url", "source"),
         date=first("date", "published") or None,
     )
+
+
+def evidence(hit: Mapping[str, Any]) -> Evidence:
+    """A passage as servers write them in JSON; without an id it is known by what it says."""
+    ids = (hit.get("id"), hit.get("url"), fingerprint_of(*hit.values()))
+    row_id = next(known for known in ids if known not in (None, ""))
+    score = hit.get("score")
+    number = score if isinstance(score, int | float) else 0.0
+    return passage(row_id, number, hit.get("text"), hit)
+
+
+def headers() -> dict[str, str]:
+    """Of a request for a search over HTTP: plain bytes, and the token that the environment has."""
+    token = os.environ.get(TOKEN)
+    return {**ASK_PLAIN, **({"authorization": f"Bearer {token}"} if token else {})}
 
 
 def fingerprint_of(*words: object) -> str:

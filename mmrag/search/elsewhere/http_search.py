@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.files.bodies import ASK_PLAIN, Body
+from mmrag.files.bodies import Body, BodyError
 from mmrag.records import Evidence
-from mmrag.search.elsewhere import fingerprint_of, passage
+from mmrag.search.elsewhere import TOKEN, evidence, fingerprint_of, headers
 
-TOKEN = "MMRAG_SEARCH_TOKEN"  # noqa: S105 - the name of a variable
 MOST_BYTES = 16 << 20
 
 
@@ -28,9 +26,7 @@ class HttpSearch:
         import httpx
 
         self._url = url
-        token = os.environ.get(TOKEN)
-        headers = {**ASK_PLAIN, **({"authorization": f"Bearer {token}"} if token else {})}
-        self._client = httpx.Client(timeout=seconds, headers=headers)
+        self._client = httpx.Client(timeout=seconds, headers=headers())
         self.fingerprint = fingerprint_of("http", url)
 
     def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
@@ -52,17 +48,15 @@ class HttpSearch:
             raise ServiceTimeout(f"{self._url} did not answer in time; raise seconds=.") from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unavailable(f"{self._url} cannot be reached ({type(error).__name__}).") from error
+        except BodyError as error:
+            raise ServiceError(
+                f"{self._url} gave an answer that cannot be used: {error}."
+            ) from error
         except (msgspec.MsgspecError, RecursionError) as error:
             raise ServiceError(f"{self._url} did not answer {{results: [[…]]}}: {error}") from error
         if len(found) != len(queries):
             raise ServiceError(f"{self._url} gave {len(found)} lists for {len(queries)} queries.")
-        return [tuple(map(_row, hits[:k])) for hits in found]
-
-
-def _row(hit: dict[str, Any]) -> Evidence:
-    score = hit.get("score")
-    return passage(hit.get("id") or hit.get("url") or "", score if isinstance(score, int | float)
-                   else 0.0, hit.get("text"), hit)  # fmt: skip
+        return [tuple(map(evidence, hits[:k])) for hits in found]
 
 
 def make(*, url: str, seconds: str = "30") -> HttpSearch:

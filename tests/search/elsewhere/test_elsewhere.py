@@ -165,7 +165,7 @@ def test_an_address(served: tuple[str, type[Searching]], monkeypatch: pytest.Mon
     [
         (401, {}, Denied), (500, {}, ServiceError), (200, [], ServiceError),
         (200, {"results": []}, ServiceError), (200, {"results": [["x"]]}, ServiceError),
-        (200, {"results": [[{"text": "x" * (17 << 20)}]]}, Exception),
+        (200, {"results": [[{"text": "x" * (17 << 20)}]]}, ServiceError),
     ],
 )  # fmt: skip
 def test_an_address_that_misbehaves_is_a_typed_error(
