@@ -27,7 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--install", action="store_true", help="make .venv, and nothing else")
     parser.add_argument("--no-ui", action="store_true", help="stop after the scores")
-    parser.add_argument("--sessions", type=int, default=6, help="conversations (default 6)")
+    parser.add_argument("--sessions", type=int, default=14, help="conversations (default 14)")
     parser.add_argument("--port", type=int, default=7860)
     args = parser.parse_args()
     if args.sessions < 1:
