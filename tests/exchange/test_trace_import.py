@@ -168,13 +168,21 @@ ASKED = [
     {"role": "user", "content": [{"type": "text", "text": "Who makes this?"},
                                  {"type": "image_url", "image_url": {"url": PICTURE}}]},
 ]  # fmt: skip
+SEEN = {
+    "id": "o1", "type": "GENERATION", "name": "llm", "startTime": "2026-11-01T10:00:00.000Z",
+    "endTime": "2026-11-01T10:00:02.000Z", "traceId": "t1", "sessionId": "s1", "input": ASKED,
+    "output": {"role": "assistant", "content": "Veldt."}, "usageDetails": {"input": 11, "output": 7},
+}  # fmt: skip
 LANGFUSE = {
-    "id": "t1", "sessionId": "s1", "observations": [
-        {"id": "o1", "type": "GENERATION", "name": "llm", "startTime": "2026-11-01T10:00:00.000Z",
-         "endTime": "2026-11-01T10:00:02.000Z", "model": "m", "input": ASKED,
-         "output": {"role": "assistant", "content": "Veldt."},
-         "usageDetails": {"input": 11, "output": 7}},
-    ],
+    "download": {"observations": [{**SEEN, "model": "m"}], "scores": []},
+    "api": {"data": [{**SEEN, "providedModelName": "m", "input": json.dumps({"messages": ASKED}),
+                      "output": json.dumps(SEEN["output"])}], "meta": {"cursor": None}},
+    "bucket": {
+        "id": "o1", "type": "GENERATION", "name": "llm", "start_time": "2026-11-01 10:00:00.000000",
+        "end_time": "2026-11-01 10:00:02.000000", "trace_id": "t1", "session_id": "s1",
+        "parent_observation_id": "", "provided_model_name": "m", "input": json.dumps(ASKED),
+        "output": "Veldt.", "usage_details": {"input": 11, "output": 7},
+    },
 }  # fmt: skip
 PHOENIX = {"data": [
     {"name": "llm", "span_kind": "LLM", "context": {"trace_id": "t1", "span_id": "o1"},
@@ -205,7 +213,9 @@ MLFLOW = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("document", [LANGFUSE, PHOENIX, MLFLOW], ids=["langfuse", "phoenix", "ml"])
+@pytest.mark.parametrize(
+    "document", [*LANGFUSE.values(), PHOENIX, MLFLOW], ids=[*LANGFUSE, "phoenix", "ml"]
+)
 @pytest.mark.parametrize("indent", [None, 2])
 def test_exports_of_other_tools(document: Any, indent: int | None, tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text(json.dumps(document, indent=indent))
@@ -219,6 +229,8 @@ def test_exports_of_other_tools(document: Any, indent: int | None, tmp_path: Pat
         assert result.reply is not None
         assert result.reply.usage.input_tokens == 11
         assert result.seconds == 2.0
+        if document in LANGFUSE.values():
+            assert result.reply.trace[0].info["model"] == "m"
 
 
 def test_traces_are_judged_and_asked_again_and_paired(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ may have written a gigabyte; one JSON document is read whole and therefore bound
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -90,7 +91,7 @@ def _spans(document: Any) -> Iterator[Span]:
         for one in _dicts(found["observations"]):
             about = {"sessionId": found.get("sessionId"), "traceId": found.get("id")}
             yield _langfuse({**about, **one})
-    elif "traceId" in found and "type" in found:
+    elif "type" in found and ("traceId" in found or "trace_id" in found):
         yield _langfuse(found)
     else:
         for name in ("data", "traces", "spans"):
@@ -147,6 +148,8 @@ def _phoenix(span: Attributes) -> Span:
 
 
 def _langfuse(one: Attributes) -> Span:
+    """Of its download or API, or, with names like `trace_id`, of its blob storage."""
+    one = {re.sub("_([a-z])", lambda found: found[1].upper(), key): one[key] for key in one}
     usage = {**_dict(one.get("usage")), **_dict(one.get("usageDetails"))}
     kind = {"GENERATION": "LLM"}.get(str(one.get("type")), str(one.get("type")))
     return Span(
@@ -161,7 +164,7 @@ def _langfuse(one: Attributes) -> Span:
             "session.id": one.get("sessionId"),
             "input.value": one.get("input"),
             "output.value": one.get("output"),
-            "llm.model_name": one.get("model"),
+            "llm.model_name": one.get("model") or one.get("providedModelName"),
             "llm.token_count.prompt": usage.get("input"),
             "llm.token_count.completion": usage.get("output"),
         },
