@@ -176,13 +176,16 @@ def _whole(spans: list[Span]) -> list[Span]:
 def _asked(spans: list[Span]) -> list[Asked]:
     """The turns of one trace: its agent's, where there is one, else those of its models."""
     agents = [span for span in spans if _kind(span) in ("agent", "chain") and said_to(span)]
-    if agents:
-        whole = [agents[0], *(span for span in spans if span is not agents[0])]
-        return [msgspec.structs.replace(_turn(agents[0]), spans=whole)]
     found: list[Asked] = []
     for span in spans:
         if _kind(span) == "llm":
             _join(found, _turn(span))
+    # a function that is traced has arguments of any name: then its models know the question
+    if agents := [one for one in agents if _turn(one).query or not found]:
+        whole = [agents[0], *(span for span in spans if span is not agents[0])]
+        turn = _turn(agents[0])
+        pictures = turn.pictures or (found[0].pictures if found else ())
+        return [msgspec.structs.replace(turn, spans=whole, pictures=pictures)]
     if found:
         found[-1].spans += [span for span in spans if _kind(span) in ("tool", "retriever")]
     return found
@@ -293,7 +296,7 @@ def _usage(spans: list[Span]) -> Usage:
     """Of the agent where it says so, else of its models together."""
     total = Usage()
     for number, span in enumerate(spans):
-        if number and (total.input_tokens or total.output_tokens) and _kind(spans[0]) != "llm":
+        if number == 1 and (total.input_tokens or total.output_tokens) and _kind(spans[0]) != "llm":
             break
         found = span.attributes
         count = [
@@ -305,7 +308,7 @@ def _usage(spans: list[Span]) -> Usage:
                  "llm.token_count.completion"),
             )
         ]  # fmt: skip
-        numbers = [n if isinstance(n, int) and n >= 0 else 0 for n in count]
+        numbers = [int(n) if isinstance(n, int | float) and 0 <= n < 1e12 else 0 for n in count]
         total += Usage(input_tokens=numbers[0], output_tokens=numbers[1],
                        calls=int(_kind(span) == "llm"))  # fmt: skip
     return total
@@ -314,7 +317,7 @@ def _usage(spans: list[Span]) -> Usage:
 def _steps(spans: list[Span], started: float) -> tuple[Step, ...]:
     """Tools, searches and models, in the order in which they were begun."""
     found: list[Step] = []
-    for span in spans:
+    for span in sorted(spans, key=lambda one: one.start):
         kind, about, info = _kind(span), span.attributes, dict[str, Any]()
         evidence: tuple[Evidence, ...] = ()
         if kind == "tool":

@@ -113,7 +113,7 @@ def _messages(value: Any, role: str) -> list[Said]:
         else:
             value = held.get("messages", [held])
     if isinstance(value, str):
-        return [Said(role, value)] if value.strip() else []
+        return [Said(role, text)] if (text := value.strip()) else []
     if not isinstance(value, list):
         return []
     items = cast("list[Any]", value)
@@ -124,7 +124,7 @@ def _messages(value: Any, role: str) -> list[Said]:
 
 def _said(message: Any, role: str) -> Said:
     if isinstance(message, str):
-        return Said(role, message)
+        return Said(role, message.strip())
     held = cast("Attributes", message)
     texts, pictures = list[str](), list[bytes]()
     calls = bool(held.get("tool_calls"))

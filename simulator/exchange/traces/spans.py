@@ -6,6 +6,7 @@ may have written a gigabyte; one JSON document is read whole and therefore bound
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,6 +19,9 @@ from mmrag.errors import DataError
 
 MOST_BYTES = 256 << 20
 """Of one line, and of a document that is not in lines."""
+
+_ATTACHMENT = re.compile(rb'mlflow-attachment:(?:\\*/){2}([0-9a-f-]{36})\?[^\s"\\]*')
+"""However often the JSON around it is written into JSON again."""
 
 Attributes = dict[str, Any]
 
@@ -52,11 +56,26 @@ def read_spans(path: Path) -> Iterator[Span]:
                 if begun or (line.strip() and not _is_whole(line)):
                     begun += line  # a document over several lines
                 elif line.strip():
+                    line = _with_attachments(line, path.parent)
                     yield from _spans(_parsed(line, f"{path}, line {number}"))
             if begun:
-                yield from _spans(_parsed(begun, str(path)))
+                yield from _spans(_parsed(_with_attachments(begun, path.parent), str(path)))
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
+
+
+def _with_attachments(text: bytes, folder: Path) -> bytes:
+    """With the pictures that MLflow keeps apart, where they lie in `attachments` beside a file."""
+    room = MOST_BYTES
+
+    def picture(named: re.Match[bytes]) -> bytes:
+        nonlocal room
+        file = folder / "attachments" / named[1].decode()
+        if not file.is_file() or (room := room - 2 * file.stat().st_size) < 0:
+            return named[0]
+        return b"data:image/jpeg;base64," + base64.b64encode(file.read_bytes())
+
+    return _ATTACHMENT.sub(picture, text)
 
 
 def _is_whole(line: bytes) -> bool:
@@ -87,6 +106,12 @@ def _spans(document: Any) -> Iterator[Span]:
         yield from _mlflow(found)
     elif isinstance(found.get("context"), dict):
         yield _phoenix(found)
+    elif "context.trace_id" in found:  # a row of Phoenix's data frame
+        about = {key.removeprefix("attributes."): found[key] for key in found}
+        context = {key: found.get(f"context.{key}") for key in ("trace_id", "span_id")}
+        yield _phoenix({**found, "context": context, "attributes": about})
+    elif isinstance(found.get("trace"), str):  # one of MLflow's
+        yield from _spans(_decoded(found["trace"]))
     elif isinstance(found.get("observations"), list):
         for one in _dicts(found["observations"]):
             about = {"sessionId": found.get("sessionId"), "traceId": found.get("id")}
@@ -199,6 +224,7 @@ def _mlflow(trace: Attributes) -> Iterator[Span]:
                 "session.id": about.get("mlflow.trace.session"),
                 "input.value": given.get("mlflow.spanInputs"),
                 "output.value": given.get("mlflow.spanOutputs"),
+                "llm.model_name": given.get("mlflow.llm.model"),
                 "llm.token_count.prompt": usage.get("input_tokens"),
                 "llm.token_count.completion": usage.get("output_tokens"),
                 **({"mmrag.reference": str(expected[0])} if expected else {}),
@@ -264,6 +290,8 @@ def _nanoseconds(value: Any) -> float:
 
 
 def _iso(value: Any) -> float:
+    if isinstance(value, int | float):
+        return value / 1000  # as a data frame writes times
     try:
         return datetime.fromisoformat(str(value)).timestamp()
     except (ValueError, OverflowError, OSError):
