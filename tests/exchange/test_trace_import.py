@@ -73,7 +73,9 @@ def test_what_instrumentations_write_becomes_conversations(name: str, tmp_path: 
         assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.calls) == (
             22, 14, 2,
         )  # fmt: skip
-        assert [step.info["model"] for step in reply.trace] == ["m-1", "m-1"]
+        assert [step.name for step in reply.trace] == ["generate", "tool look_up", "generate"]
+        assert [step.info.get("model") for step in reply.trace] == ["m-1", None, "m-1"]
+        assert reply.trace[1].info["gave"] == "made in 1999"
 
 
 def test_questions_that_a_writer_dropped_are_holes(tmp_path: Path) -> None:
@@ -158,6 +160,26 @@ def test_two_wearers_with_the_same_words_are_two_conversations(tmp_path: Path) -
     )  # fmt: skip
     with imported(source, tmp_path / "run") as run:
         assert [len(turns) for turns in told(run)] == [2, 2]
+
+
+def test_a_conversation_goes_on_after_a_tool(tmp_path: Path) -> None:
+    call = {"type": "tool_call", "id": "c", "name": "price", "arguments": {"name": "cup"}}
+    gave = {"type": "tool_call_response", "id": "c", "response": "9 euros"}
+    first = [said("user", "What does it cost?")]
+    asks = {"role": "assistant", "parts": [{"type": "text", "content": "Let me see."}, call]}
+    then = [*first, asks, {"role": "tool", "parts": [gave]}]
+    last = [*then, said("assistant", "Nine."), said("user", "And two?")]
+    asking = chat("a", 1, first, "", **{"gen_ai.output.messages": json.dumps([asks])})
+    source = lines(
+        tmp_path / "t.jsonl", chat("b", 2, then, "Nine."), chat("c", 3, last, "18."), asking
+    )
+    with imported(source, tmp_path / "run") as run:
+        assert told(run) == [
+            [("answered", "What does it cost?", "Nine."), ("answered", "And two?", "18.")]
+        ]
+        reply = next(run.results()).reply
+        assert reply is not None
+        assert reply.trace[1].info == {"arguments": '{"name":"cup"}', "gave": "9 euros"}
 
 
 def test_a_conversation_that_is_named_needs_no_history(tmp_path: Path) -> None:
@@ -253,8 +275,8 @@ def test_exports_of_phoenix_and_mlflow_come_through_whole(name: str, tmp_path: P
             begun = [step.start for step in then.trace]
             assert begun == sorted(begun)
             assert all(0 < one.seconds < 9 for one in run.turns(session.id))
-        (call,) = [s for s in run.turns("kettle")[1].reply.trace if s.name == "tool price"]  # type: ignore[union-attr]
-        assert call.info == {"arguments": '{"name":"Veldt kettle"}', "gave": "30 euros"}
+            (call,) = (step for step in then.trace if step.name == "tool price")
+            assert call.info == {"arguments": '{"name":"Veldt kettle"}', "gave": "30 euros"}
 
 
 def test_pictures_that_lie_elsewhere_are_left_out(tmp_path: Path) -> None:

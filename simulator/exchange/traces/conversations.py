@@ -209,7 +209,8 @@ def _turn(main: Span) -> Asked:
     asked = given[last] if asks else Said("user", "")
     before = ""
     for said in given[: max(last, 0)]:
-        if said.role in ("user", "human") or (said.role != "system" and said.text):
+        passing = said.role in ("system", "tool") or said.calls or not said.text
+        if said.role in ("user", "human") or not passing:
             before = _followed(before, said)
     key = _followed(before, asked) if asks else _digest(main.trace, main.id)
     answers = [said.text for said in said_by(main) if said.text and not said.calls]
@@ -340,7 +341,21 @@ def _steps(spans: list[Span], started: float) -> tuple[Step, ...]:
         found.append(Step(name=name, start=round(max(0.0, span.start - started), 6),
                           seconds=round(max(0.0, span.end - span.start), 6), info=info,
                           evidence=evidence))  # fmt: skip
+        if kind == "llm" and not any(_kind(one) == "tool" for one in spans):
+            found += _called(span, spans, started)
     return tuple(found)
+
+
+def _called(model: Span, spans: list[Span], started: float) -> list[Step]:
+    """Tools that no span tells of, by what was said of them to and by models."""
+    gave = {said.gives: said.text for one in spans for said in said_to(one) if said.gives}
+    found: list[Step] = []
+    for call in (call for said in said_by(model) for call in said.calls):
+        about = {"arguments": call.arguments, "gave": gave.get(call.id)}
+        info = {k: str(without_secrets(v))[:_LONGEST] for k, v in about.items() if v is not None}
+        start = round(max(0.0, model.end - started), 6)
+        found.append(Step(name=f"tool {call.name}", start=start, info=info))
+    return found
 
 
 def _documents(about: dict[str, Any]) -> tuple[Evidence, ...]:

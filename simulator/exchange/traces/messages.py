@@ -20,6 +20,16 @@ from simulator.exchange.traces.spans import Attributes, Span
 _SECRET_NAME = re.compile(r"authorization|cookie|token|secret|passw|api.?key|credential", re.I)
 _SECRET = re.compile(r"(?i)\b(?:bearer|basic)\s+\S+|\b(?:sk|pk|rk|ghp|xox[abp])[-_][\w*-]{6,}")
 
+_CALLED = r"(?:tool_calls\.(\d{1,6})|function_call)[._](?:tool_call\.)?(?:function\.)?(.+)"
+
+
+class Call(NamedTuple):
+    """A tool that a model asked for."""
+
+    id: str
+    name: str
+    arguments: str
+
 
 class Said(NamedTuple):
     """One message."""
@@ -27,8 +37,10 @@ class Said(NamedTuple):
     role: str
     text: str
     pictures: tuple[bytes, ...] = ()
-    calls: bool = False
-    """Whether it asks for tools instead of answering."""
+    calls: tuple[Call, ...] = ()
+    """The tools that it asks for instead of answering."""
+    gives: str = ""
+    """The call whose result it is."""
 
 
 def said_to(span: Span) -> list[Said]:
@@ -81,13 +93,15 @@ def _numbered(attributes: Attributes, name: str) -> list[Attributes]:
             part = re.fullmatch(r"contents\.(\d{1,6})\.message_content\.(.+)", match[2])
             if part:
                 message.setdefault("parts", {}).setdefault(int(part[1]), {})[part[2]] = value
-            elif match[2].startswith(("tool_calls.", "function_call")):
-                message["tool_calls"] = True
+            elif called := re.fullmatch(_CALLED, match[2]):
+                calls = message.setdefault("tool_calls", {})
+                calls.setdefault(int(called[1] or 0), {})[called[2]] = value
             else:
                 message[match[2]] = value
     for message in found.values():
-        if parts := message.get("parts"):
-            message["parts"] = [parts[number] for number in sorted(parts)]
+        for name in ("parts", "tool_calls"):
+            if parts := message.get(name):
+                message[name] = [parts[number] for number in sorted(parts)]
     return [found[number] for number in sorted(found)]
 
 
@@ -127,7 +141,10 @@ def _said(message: Any, role: str) -> Said:
         return Said(role, message.strip())
     held = cast("Attributes", message)
     texts, pictures = list[str](), list[bytes]()
-    calls = bool(held.get("tool_calls"))
+    role = str(held.get("role") or role)
+    gives = held.get("tool_call_id") or (held.get("id") if role == "tool" else None)
+    asked = held.get("tool_calls")
+    calls = [_call(one) for one in (cast("list[Any]", asked) if isinstance(asked, list) else [])]
     content = held.get("parts")
     for name in ("content", "text", "answer", "output", "question", "query", "input"):
         content = content or _json(held.get(name))
@@ -137,12 +154,26 @@ def _said(message: Any, role: str) -> Said:
         elif isinstance(part, dict):
             piece = cast("Attributes", part)
             kind = str(piece.get("type"))
-            calls = calls or kind in ("tool_call", "tool_use")
-            if kind in ("text", "input_text", "output_text", "None"):
+            if kind in ("tool_call", "tool_use"):
+                calls.append(_call(piece))
+            elif kind == "tool_call_response":
+                gives = piece.get("id")
+                texts.append(str(piece.get("response") or piece.get("result") or ""))
+            elif kind in ("text", "input_text", "output_text", "None"):
                 texts.append(str(piece.get("text") or piece.get("content") or ""))
             elif (data := _picture(piece)) is not None:
                 pictures.append(data)
-    return Said(str(held.get("role") or role), "".join(texts).strip(), tuple(pictures), calls)
+    text = "".join(texts).strip()
+    return Said(role, text, tuple(pictures), tuple(calls), str(gives or ""))
+
+
+def _call(call: Any) -> Call:
+    held = cast("Attributes", call) if isinstance(call, dict) else {}
+    inner = held.get("function")
+    about = cast("Attributes", inner) if isinstance(inner, dict) else held
+    given = about.get("arguments", about.get("input", ""))
+    text = given if isinstance(given, str) else msgspec.json.encode(given).decode()
+    return Call(str(held.get("id") or ""), str(about.get("name") or "?"), text)
 
 
 def _picture(part: Attributes) -> bytes | None:
