@@ -1,4 +1,4 @@
-"""Draw the gallery of docs/optics.md: one picture of the world under every kind and level.
+"""Draw the gallery of docs/optics.md: one picture of the world under CRAG-MM's kinds, every level.
 
     python scripts/gallery.py [--out docs/pictures]
 
@@ -15,8 +15,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mmrag.records import Box
 from simulator.optics import degrade
-from simulator.optics.files.severity_sheet import contact_sheet
+from simulator.optics.files.severity_sheet import ROWS, contact_sheet
 from simulator.optics.shape.geometry import bounds
+from simulator.run.captures import KINDS
 from simulator.studio.camera.taking import compose
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
@@ -55,7 +56,7 @@ def scene(width: int, height: int) -> tuple[np.ndarray, Box]:
 
 def save(image: np.ndarray, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    Image.fromarray(image).save(path, "JPEG", quality=84, optimize=True)
+    Image.fromarray(image).save(path, "JPEG", quality=80, progressive=True)
     print(f"{path}: {path.stat().st_size >> 10} KiB")
 
 
@@ -80,7 +81,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/pictures"))
     args = parser.parse_args()
     image, box = scene(960, 1280)
-    save(contact_sheet(image, box, key="gallery", cell=240), args.out / "optics-sheet.jpg")
+    rows = [row for row in ROWS if row.partition(":")[0] in KINDS]
+    sheet = contact_sheet(image, box, key="gallery", rows=rows, cell=240)
+    save(sheet, args.out / "optics-sheet.jpg")
     save(chains(image, box), args.out / "optics-chains.jpg")
 
 

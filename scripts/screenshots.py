@@ -5,6 +5,8 @@ They are made as things are now:
 scripts/demo --no-ui
 mmrag ui runs/demo-* --port 7860 &
 python scripts/screenshots.py http://127.0.0.1:7860 runs/demo-grounded-24/report/report.html
+
+A third argument chooses what is shown, as "session=multi-00024&other=demo-straightforward-24".
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ from typing import Any
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
+from replay_loop import telling
+
+from simulator.store.run_store import RunReader
+from ui.replay.catalogue import Catalogue, Filter
 
 PAGES = (("home", "#mm-wrong h4", "light"), ("replay", "#mm-view .mm-turn", "light"),
          ("compare", "#mm-side-by-side h2", "light"),
@@ -34,23 +40,21 @@ REPORTS = (("report-wide", 1280, 3300, "light", ""), ("report-phone", 390, 2400,
 FOLDER = Path(__file__).parent.parent / "docs" / "images"
 
 
-def main(url: str, report: Path) -> None:
-    run = report.resolve().parent.parent.name
+def main(url: str, report: Path, more: str = "") -> None:
+    folder = report.resolve().parent.parent
+    with RunReader(folder) as run:
+        best = max(Catalogue(run).find_conversations(Filter()), key=telling)
+    shown = f"run={folder.name}&{more or f'session={best.session_id}'}"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         for name, complete, theme in PAGES:
             page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=theme)
-            _shoot(page, f"{url}/?tab={name}&run={run}", complete, FOLDER / f"{name}.png")
+            _shoot(page, f"{url}/?tab={name}&{shown}", complete, FOLDER / f"{name}.png")
         for name, complete in ((n, c) for n, c, _ in PAGES if n in PHONE):
             page = browser.new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
-            address = f"{url}/?tab={name}&run={run}"
-            if name == "replay":  # a phone begins with the list
-                page.goto(address)
-                page.locator(".mm-rowtext").first.wait_for()
-                address += f"&session={page.locator('.mm-row').first.get_attribute('data-session')}"
-            _shoot(page, address, complete, FOLDER / f"{name}-phone.png")
+            _shoot(page, f"{url}/?tab={name}&{shown}", complete, FOLDER / f"{name}-phone.png")
         for name, width, height, theme, first in REPORTS:
             size: Any = {"width": width, "height": height}
             page = browser.new_page(viewport=size, color_scheme=theme)
@@ -61,7 +65,7 @@ def main(url: str, report: Path) -> None:
             page.screenshot(path=place, full_page=True, clip={"x": 0, "y": top, **size})
             page.close()
             # a third of the size: a report is long, and of few colours but for its photographs
-            Image.open(place).convert("RGB").quantize(256, dither=0).save(place, optimize=True)
+            Image.open(place).convert("RGB").quantize(128, dither=0).save(place, optimize=True)
         browser.close()
 
 
@@ -70,7 +74,9 @@ def _shoot(page: Any, address: str, complete: str, place: Path) -> None:
     page.goto(address)
     page.locator(complete).first.wait_for()
     if "tab=live" in address:
-        page.locator("#mm-question textarea").fill("What is this?")
+        page.locator("button[aria-label^=Sample]").nth(4).click()  # a flower
+        page.wait_for_timeout(2000)
+        page.locator("#mm-question textarea").fill("What's this flower called?")
         page.keyboard.press("Enter")
         page.locator(".mm-live .mm-under").wait_for()
     page.wait_for_timeout(3000)
@@ -79,4 +85,4 @@ def _shoot(page: Any, address: str, complete: str, place: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

@@ -91,3 +91,13 @@ def test_one_conversation_is_no_conversations(tmp_path: Path) -> None:
     counted = Figures({"n": 1, "m": 2}).counted
     assert counted("n", "hypothesis", "hypotheses").striptags() == "1 hypothesis"
     assert counted("m", "hypothesis", "hypotheses").striptags() == "2 hypotheses"
+
+
+def test_findings_say_how_truthful_what_a_run_could_miss_and_what_to_mend(tmp_path: Path) -> None:
+    words = report_of(
+        tmp_path, sessions=8, conditions=("clean", "low-light@1"), base=0.3, effect=lambda *_: 0.0
+    )
+    first = words.partition("Three protocols")[0]
+    assert re.search(r"an assistant that says nothing has 0: (beyond chance|no different)", first)
+    assert re.search(r"would likely have missed a fall of less than \d+\.\d points", first)
+    assert re.search(r"Mend first: [a-z ]+, which ended \d+ of \d+ scored turns of clean", first)
