@@ -222,6 +222,8 @@ def train(
         "device": torch.cuda.get_device_name() if device == "cuda" else device,
         "rate": rate,
         "families_per_batch": families,
+        "workers": workers,
+        "frozen": frozen,
         "begins_with": f"{begin.name}, {digest(begin)}"
         if begin
         else f"ImageNet, {BEGIN_SHA256[:16]}",
@@ -244,7 +246,8 @@ def digest(folder: Path) -> str:
 
 
 def batches(data: Data, families: int, side: int, workers: int) -> Iterator[Batch]:
-    """Batches without end, made ahead by so many processes, each with draws of its own."""
+    """Batches without end, made ahead by so many processes, each with draws of its own; without
+    any they are made when they are asked for."""
     from torch.utils.data import DataLoader, IterableDataset, get_worker_info
 
     class Endless(IterableDataset[Batch]):
@@ -390,7 +393,7 @@ def measure(tower: Any, test: Probe, side: int) -> dict[str, float]:
 
 
 def embeddings(tower: Any, images: NDArray[np.uint8]) -> Any:
-    """Unit vectors, in full precision, as the built-in encoder gives them."""
+    """Unit vectors, not in half precision, as the built-in encoder gives them."""
     import torch
 
     device = tower.trunk.conv_stem.weight.device

@@ -120,22 +120,27 @@ def calibrate(
     for folder in runs:
         with RunReader(folder) as reader:
             trials += trials_of(reader.results())
-            names.append(f"{read_config(reader).data} ({', '.join(reader.conditions())})")
+            made = reader.meta("provenance") or {}
+            names.append(
+                f"{made.get('data')}, index {made.get('index')}, {read_config(reader).agent} "
+                f"({', '.join(reader.conditions())})"
+            )
     found = fitted(trials, made_on="; ".join(names), most_wrong=most_wrong)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
-    rows, right = findings(trials)
+    _, right = findings(trials)
     turns = sum(map(len, trials))
-    curve = risk_coverage(found, rows, right, turns)
+    whole = asked_whole(trials)
+    curve = risk_coverage(found, *findings(whole), sum(map(len, whole)))
     if as_json:
         typer.echo(msgspec.json.encode({"calibration": found, "curve": curve}).decode())
         return
     typer.echo(f"{out}: fitted on {found.samples} answers of {turns} turns, {sum(right)} right.")
     first, second, more = (f"{found.bar(silent):.2f}" for silent in range(3))
     typer.echo(f"It speaks above p = {first}, after a silent turn {second}, after more {more}.")
-    made = play(found, asked_whole(trials))
-    shares = f"{made.right:.1%} right, {made.wrong:.1%} wrong"
-    typer.echo(f"With nothing handed over: {shares}, multi-turn score {made.score:.3f}.")
+    played = play(found, whole)
+    shares = f"{played.right:.1%} right, {played.wrong:.1%} wrong"
+    typer.echo(f"With nothing handed over: {shares}, multi-turn score {played.score:.3f}.")
     typer.echo("threshold  coverage  risk")
     for point in curve:
         typer.echo(f"{point.threshold:9.2f}  {point.coverage:8.3f}  {point.risk:.3f}")

@@ -122,7 +122,8 @@ def _words(text: str) -> list[_Word]:
     name, before = -1, 0
     for at in _WORD.finditer(text):
         bare = fold(at[0]).replace("’", "'")
-        key = _key(bare)
+        if not (key := bare and _key(bare)):  # a mark that stands for no sound, as U+FF9E alone
+            continue
         gap = text[before : at.start()]
         starts = not found or re.search(r"[.!?…]\s*$", gap) is not None
         is_name = at[0][0].isupper() and not starts and not re.fullmatch(r"I(['’]\w+)?", at[0])

@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.agents.grounded.abstain import Calibration, fit
 from mmrag.errors import DataError
-from mmrag.records import Record, Step, TurnResult
+from mmrag.records import Record, Status, Step, TurnResult
 from simulator.stages.spec import split_condition
 
 Trial = tuple[TurnResult, ...]
@@ -28,6 +28,14 @@ def trials_of(results: Iterable[TurnResult]) -> list[Trial]:
     """The conversations of a run."""
     held: dict[tuple[str, str], list[TurnResult]] = {}
     for result in results:
+        step = _step(result.reply.trace if result.reply else (), "abstention")
+        silent = step is not None and not step.info["speaks"] and step.info["candidate"]
+        if silent or result.status is Status.SKIPPED_AFTER_STOP:
+            raise DataError(
+                f"{result.session_id}, turn {result.turn_index}: an answer was kept back or never "
+                "asked for, so whether it is right is not known; give a run with --agent "
+                "grounded:abstain=off --after-stop generate."
+            )
         held.setdefault((result.degradation, result.session_id), []).append(result)
     return [tuple(sorted(turns, key=lambda turn: turn.turn_index)) for turns in held.values()]
 

@@ -185,7 +185,8 @@ def test_calibrate_fits_on_runs_and_sets_bars_where_nothing_was_handed_over(tmp_
     made = read_calibration(out)
     turns = sum(len(s.turns) for s in sessions)
     assert 4 * turns < made.samples <= 5 * turns  # whole twice in both runs, and named once
-    assert made.made_on == "mini (clean, truncated@2); mini (clean, named, truncated@2)"
+    assert made.made_on.count("world-") == 2
+    assert made.made_on.endswith("(clean, named, truncated@2)")
     assert made.probability({"recognition": 1.0, "match": 1.0}) > made.bar(0)
     assert made.probability({"recognition": 1.0, "match": 0.1}) < made.bar(0)
     assert "0.0% wrong" in done.stdout
@@ -194,6 +195,7 @@ def test_calibrate_fits_on_runs_and_sets_bars_where_nothing_was_handed_over(tmp_
 def test_calibrate_refuses_a_run_of_another_agent(tmp_path):
     from simulator import evaluate
 
-    evaluate("random", data="mini", limit=1, out=tmp_path / "run")
-    told = mmrag("agent", "calibrate", tmp_path / "run", "--out", tmp_path / "c.json", code=1)
-    assert "--agent grounded:abstain=off" in told.stderr
+    for name, stop in (("stopped", "skip"), ("silent", "generate")):
+        evaluate("random", data="mini", limit=4, after_stop=stop, out=tmp_path / name)
+        told = mmrag("agent", "calibrate", tmp_path / name, "--out", tmp_path / "c.json", code=1)
+        assert "--agent grounded:abstain=off" in told.stderr

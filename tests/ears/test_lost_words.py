@@ -82,3 +82,8 @@ def test_specs() -> None:
 def test_what_is_no_spec_is_refused(text) -> None:
     with pytest.raises(SpecError):
         spoken(text)
+
+
+def test_a_mark_that_stands_for_no_sound_is_no_word() -> None:
+    assert misheard("which kettle", "\uff9e which") == ["kettle"]
+    assert loss("what is \uff9e", "what is").words == 2

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from small_runs import make_session
 
 from mmrag.agents.grounded.abstain import Calibration
+from mmrag.errors import DataError
 from mmrag.records import Outcome, Reply, Status, Step, TurnResult, Verdict
-from simulator.run.trials import Trial, play, risk_coverage
+from simulator.run.trials import Trial, play, risk_coverage, trials_of
 
 SPEAKS = Calibration(bias=5.0, weights={})
 
@@ -64,3 +66,20 @@ def test_risk_falls_as_the_bar_rises() -> None:
     assert (points[0.0].coverage, points[0.0].risk) == (0.5, 0.5)
     assert (points[0.5].coverage, points[0.5].risk) == (0.25, 0.0)
     assert (points[0.95].coverage, points[0.95].risk) == (0.0, 0.0)
+
+
+def test_an_answer_that_was_kept_back_is_no_sample() -> None:
+    (turn,) = trial("c")
+    assert turn.reply is not None
+    for speaks, candidate, refused in (
+        (False, "7", True),
+        (False, None, False),
+        (True, "7", False),
+    ):
+        step = Step(name="abstention", info={"speaks": speaks, "candidate": candidate})
+        held = replace(turn, reply=replace(turn.reply, trace=(*turn.reply.trace, step)))
+        if refused:
+            with pytest.raises(DataError, match="kept back"):
+                trials_of([held])
+        else:
+            assert trials_of([held]) == [(held,)]

@@ -1,9 +1,9 @@
 """Nearest vectors, batch first: exact over a memory-mapped matrix, or by a graph above a size.
 
 Both derive from what Chroma holds and can be made again from it. The contract is the same:
-`search(queries[b, d], k) -> ids[b, k], scores[b, k]`, best first, equal scores by row number, and
-a query's answer does not depend on which other queries came with it: the final scores are computed
-query by query in one fixed shape.
+`search(queries[b, d], k) -> ids[b, k], scores[b, k]`, best first, equal scores by row number (where
+no more than eight copies tie at the cut), and a query's answer does not depend on which other
+queries came with it: the final scores are computed query by query in one fixed shape.
 """
 
 from __future__ import annotations
