@@ -32,6 +32,10 @@ _TESTS = {
 }
 
 
+_UNSCORED = 0.05
+"""Share of turns that may be scored in the baseline and not in the run."""
+
+
 class Gate(Record, frozen=True, kw_only=True):
     """`METRIC[.PART] OP NUMBER`: a difference that must not be.
 
@@ -104,8 +108,9 @@ def gate_run(
     """A run (`RUN` or `RUN@CONDITION`) compared with its baseline, with the gates and `passed`.
 
     It fails where it loses more than `max_loss` points of truthfulness, where a condition of
-    `fail_if` holds, and where it lacks conversations of the baseline: a run that broke off must
-    not pass by what it did not ask.
+    `fail_if` holds, and where it lacks conversations of the baseline, or more than a twentieth of
+    its turns beyond the baseline's failed or have no verdict: a run that broke off or crashed must
+    not pass by what was not asked or not scored.
     """
     if not (math.isfinite(max_loss) and max_loss >= 0):
         raise SpecError(f"--max-loss {max_loss}: a number of points, 0 or more.")
@@ -116,7 +121,11 @@ def gate_run(
     lacking = one["left_out"]["baseline"]
     whole = {"gate": "conversations of the baseline that are missing > 0", "other": one["other"],
              "value": float(lacking), "bounds": None, "failed": lacking > 0}  # fmt: skip
-    found["gates"] = [whole, *(_judged(gate, one) for gate in gates)]
+    before, after = (side["coverage"] or 0.0 for side in found["sides"])
+    scored = {"gate": f"coverage < -{_UNSCORED:g}", "other": one["other"],
+              "value": after - before, "bounds": None,
+              "failed": before - after > _UNSCORED}  # fmt: skip
+    found["gates"] = [whole, *(_judged(gate, one) for gate in gates), scored]
     found["passed"] = not any(gate["failed"] for gate in found["gates"])
     sees = one[HEADLINE]["truthfulness_score"].get("detectable")
     if sees is not None and sees * 100 > max_loss:

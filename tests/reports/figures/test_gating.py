@@ -27,6 +27,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plant(folder / "again", sessions=60, run_seed=1)
     plant(folder / "half", sessions=30, run_seed=1)
     plant(folder / "bad", sessions=60, run_seed=2, effect=worse)
+    plant(folder / "crashed", sessions=60, run_seed=1, failures=0.5)
     return folder
 
 
@@ -65,8 +66,14 @@ def test_other_conditions(runs: Path, text: str, fails: bool) -> None:
 
 def test_a_run_that_broke_off_does_not_pass_by_what_it_did_not_ask(runs: Path) -> None:
     found = gated(runs, "half", max_loss=100)
-    assert [gate["failed"] for gate in found["gates"]] == [True, False]
+    assert [gate["failed"] for gate in found["gates"]] == [True, False, False]
     assert found["gates"][0]["value"] == 30
+
+
+def test_a_run_that_crashed_does_not_pass_by_what_was_not_scored(runs: Path) -> None:
+    found = gated(runs, "crashed", max_loss=100)
+    assert [gate["failed"] for gate in found["gates"]] == [False, False, True]
+    assert found["gates"][-1]["value"] == pytest.approx(-0.49, abs=0.08)
 
 
 def test_too_few_conversations_are_told(runs: Path) -> None:
