@@ -152,7 +152,9 @@ def glasses(
     host: Annotated[
         str, typer.Option(help="Where to listen; others than this machine need a --token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Where to listen; 0 takes a free one.")] = 8780,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes a free one.")
+    ] = 8780,
     token: Annotated[
         str, typer.Option(envvar="MMRAG_GLASSES_TOKEN", help="That apps have to know.")
     ] = "",

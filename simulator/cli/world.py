@@ -54,7 +54,7 @@ def new(
         int | None, typer.Option(help="Things of the world that look like each thing.")
     ] = None,
     shares: Annotated[
-        Path | None, typer.Option(help="YAML: settled, look_alikes, legible (docs/world.md).")
+        Path | None, typer.Option(help="YAML: settled, look_alikes, legible, own_traits.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes; the bytes do not depend on it.")] = 1,
     fresh: Annotated[

@@ -27,3 +27,8 @@ def test_resume_names_the_way_on(tmp_path: Path) -> None:
         store.set_meta("config", RunConfig(agent=GLASSES, search="none"))
     said = mmrag("resume", str(tmp_path / "run"), code=2)
     assert "mmrag glasses --out" in said.stderr
+
+
+def test_a_port_that_is_none_is_refused(tmp_path: Path) -> None:
+    said = mmrag("glasses", "--port", "99999", "--out", str(tmp_path / "run"), code=2)
+    assert "65535" in said.stderr
