@@ -215,7 +215,11 @@ class _Shelf:
             self._columns[column] = table.column(column)
         value = self._columns[column][row].as_py()
         if not value or not value["bytes"]:
-            raise DataError(f"{self._path}, row group {self._group}, row {row}: no {column}.")
+            raise DataError(
+                f"{self._path}, row group {self._group}, row {row}: no {column}; a world that was "
+                "written with --text-only has none: write it again without, or ask it stage by "
+                "stage with `mmrag world ladder`."
+            )
         return value["bytes"]
 
 
