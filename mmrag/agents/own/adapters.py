@@ -23,7 +23,7 @@ import os
 import shlex
 import types
 import weakref
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Any, cast
 
 import httpx
@@ -203,7 +203,10 @@ def as_reply(said: object) -> Reply:
     if isinstance(said, str):
         return Reply(text=said)
     what = "None" if said is None else f"an object of type {type(said).__name__}"
-    raise AgentError(f"the agent returned {what}; return a text or a Reply.")
+    cure = "return a text or a Reply"
+    if isinstance(said, Generator):
+        cure = "make it `async def` to stream"
+    raise AgentError(f"the agent returned {what}; {cure}.")
 
 
 def command(
