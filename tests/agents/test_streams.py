@@ -49,6 +49,16 @@ def test_the_pieces_of_a_generator_are_one_reply_with_the_time_of_its_first_word
     assert asked(lambda query: "A kettle").first_word is None
 
 
+def test_what_is_no_text_stays_as_it_was_last_given() -> None:
+    async def answer(query: Query) -> AsyncIterator[str | Reply]:
+        yield Reply(text="Hello", citations=("a",), confidence=0.5, ask="look")
+        yield Reply(text=" to", confidence=0.0)
+        yield " you"
+
+    kept = Reply(text="Hello to you", citations=("a",), confidence=0.0, ask="look")
+    assert asked(answer).reply == kept
+
+
 def test_a_method_of_a_class_streams_as_well() -> None:
     class Mine:
         async def answer(self, query: Query) -> AsyncIterator[str]:

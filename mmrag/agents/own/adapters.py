@@ -182,11 +182,15 @@ class PythonAgent:
 
 async def _joined(pieces: AsyncGenerator[object]) -> Reply:
     """A streamed reply as a whole; nothing of it where the generator raises in the middle."""
-    words, reply = Words(), Reply(text="")
+    words, nothing = Words(), Reply(text="")
+    reply = nothing
     async with contextlib.aclosing(pieces):
         async for piece in pieces:
-            reply = as_reply(piece)
-            words.add(reply.text)
+            said = as_reply(piece)
+            words.add(said.text)
+            given = {name: getattr(said, name) for name in nothing.__struct_fields__}
+            given = {name: x for name, x in given.items() if x != getattr(nothing, name)}
+            reply = msgspec.structs.replace(reply, **given)
             if words.length > HUGE_REPLY:
                 raise AgentError(f"the reply has more than {HUGE_REPLY:,} characters")
     return msgspec.structs.replace(reply, text=words.text)
