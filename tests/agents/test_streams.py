@@ -184,6 +184,13 @@ def test_an_endpoint_streams_events(endpoint: Any) -> None:
     assert got.first_word is not None
 
 
+def test_a_streamed_confidence_of_nothing_is_one(endpoint: Any) -> None:
+    data = events(
+        {"text": "A", "confidence": 0.5}, {"text": " kettle", "confidence": 0.0}, {"text": ""}
+    )
+    assert asked(endpoint([data])).reply == Reply(text="A kettle", confidence=0.0)
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [

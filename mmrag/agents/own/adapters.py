@@ -368,7 +368,8 @@ async def _streamed(response: httpx.Response, where: str) -> _Answer:
                 return answer
             said = _decode(event, where)
             words.add(said.text)
-            answer.confidence = said.confidence or answer.confidence
+            if said.confidence is not None:
+                answer.confidence = said.confidence
             answer.citations = said.citations or answer.citations
             answer.ask = said.ask or answer.ask
     raise AgentError(f"{where}: the stream broke off after {words.length:,} characters.")
