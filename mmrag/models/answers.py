@@ -108,7 +108,7 @@ class StreamedAnswer:
     def _call(self, piece: CallPart) -> None:
         """A call's name comes first, its arguments bit by bit."""
         place = len(self._calls) if piece.index is None else piece.index
-        if not 0 <= place <= min(len(self._calls), MOST_CALLS):
+        if not 0 <= place <= min(len(self._calls), MOST_CALLS - 1):
             raise BrokenStream(f"it calls tool number {place} after {len(self._calls)}")
         if place == len(self._calls):
             self._calls.append(piece)

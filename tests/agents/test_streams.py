@@ -16,6 +16,7 @@ from mmrag.agents.own import adapters
 from mmrag.agents.own.adapters import HttpAgent, PythonAgent
 from mmrag.errors import MmragError, ServiceError, ServiceTimeout, SpecError
 from mmrag.files.bodies import Events
+from mmrag.models.answers import MOST_CALLS
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.records import Query, Reply, Status
@@ -283,6 +284,10 @@ def test_calls_of_tools_come_bit_by_bit() -> None:
     assert first is None
     with pytest.raises(ServiceError, match="calls tool number 9000000 after 0"):
         generated([events(delta(tool_calls=[call(9_000_000, "", name="price")]))])
+    many = [delta(tool_calls=[call(i, "{}", name="price")]) for i in range(MOST_CALLS + 1)]
+    assert len(generated([events(*many[:-1])])[0].calls) == MOST_CALLS
+    with pytest.raises(ServiceError, match=f"calls tool number {MOST_CALLS} after {MOST_CALLS}"):
+        generated([events(*many)])
 
 
 def test_a_server_that_does_not_stream_is_read_as_ever() -> None:
