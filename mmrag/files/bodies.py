@@ -8,7 +8,7 @@ deflate are unpacked, by a decoder that stops where it is told to.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 
 ASK_PLAIN = {"Accept-Encoding": "identity"}
 """Headers of a request whose answer goes through `Body`."""
@@ -77,6 +77,14 @@ class Events(Body):
     def are_in(cls, headers: Mapping[str, str]) -> bool:
         """Whether an answer comes as events."""
         return headers.get("content-type", "").strip().lower().startswith(cls.TYPE)
+
+    async def each(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """The events as they come; the last one may want the blank line after it."""
+        async for piece in pieces:
+            for event in self.take(piece):
+                yield event
+        if self._data:
+            yield b"\n".join(self._data)
 
     def take(self, piece: bytes) -> list[bytes]:
         """Take one more piece, or raise `BodyError`; the events that are whole now."""

@@ -403,12 +403,11 @@ async def _read(response: httpx.Response) -> bytes | StreamedAnswer:
                 body.add(part)
             return body.data()
         events, streamed = Events(response.headers, MAX_BODY), StreamedAnswer()
-        async for part in response.aiter_raw():
-            for event in events.take(part):
-                if event == Events.DONE:
-                    streamed.is_done = True
-                    return streamed
-                streamed.add(event)
+        async for event in events.each(response.aiter_raw()):
+            if event == Events.DONE:
+                streamed.is_done = True
+                return streamed
+            streamed.add(event)
         return streamed
     except BodyError as error:
         raise ValueError(f"the answer cannot be used: {error}.") from error

@@ -361,17 +361,16 @@ class HttpAgent:
 async def _streamed(response: httpx.Response, where: str) -> _Answer:
     """An answer of many events, up to the last one."""
     events, words, answer = Events(response.headers, MAX_LINE), Words(), _Answer(text="")
-    async for part in response.aiter_raw():
-        for event in events.take(part):
-            if event == Events.DONE:
-                answer.text = words.text
-                return answer
-            said = _decode(event, where)
-            words.add(said.text)
-            if said.confidence is not None:
-                answer.confidence = said.confidence
-            answer.citations = said.citations or answer.citations
-            answer.ask = said.ask or answer.ask
+    async for event in events.each(response.aiter_raw()):
+        if event == Events.DONE:
+            answer.text = words.text
+            return answer
+        said = _decode(event, where)
+        words.add(said.text)
+        if said.confidence is not None:
+            answer.confidence = said.confidence
+        answer.citations = said.citations or answer.citations
+        answer.ask = said.ask or answer.ask
     raise AgentError(f"{where}: the stream broke off after {words.length:,} characters.")
 
 
