@@ -8,12 +8,13 @@ record.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import math
 import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -51,6 +52,8 @@ HOSTED = "https://api.openai.com/v1"
 _RETRIED = {408, 409, 425, 429, 500, 502, 503, 504, 529}
 _TIMEOUT = 60.0
 _FOR_EVER = 1e9
+_ENDING = 0.2
+"""Seconds that a body may take to end after its answer did."""
 _ANSWERED = set[tuple[str, str, str]]()
 """Endpoints that a probe of this process was answered by: one that is gone right after it is an
 outage to be waited for, and no wrong address."""
@@ -403,14 +406,27 @@ async def _read(response: httpx.Response) -> bytes | StreamedAnswer:
                 body.add(part)
             return body.data()
         events, streamed = Events(response.headers, MAX_BODY), StreamedAnswer()
-        async for event in events.each(response.aiter_raw()):
+        rest = events.each(response.aiter_raw())
+        async for event in rest:
             if event == Events.DONE:
                 streamed.is_done = True
+                await _read_off(rest)
                 return streamed
             streamed.add(event)
         return streamed
     except BodyError as error:
         raise ValueError(f"the answer cannot be used: {error}.") from error
+
+
+async def _read_off(rest: AsyncIterator[bytes]) -> None:
+    """Read what a body has after its answer: a connection is used again only where it ended.
+
+    Whatever happens there costs the connection and never the answer.
+    """
+    with contextlib.suppress(TimeoutError, httpx.HTTPError, BodyError):
+        async with asyncio.timeout(_ENDING):
+            async for _ in rest:
+                pass
 
 
 def _grey() -> LazyImage:

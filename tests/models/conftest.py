@@ -34,7 +34,7 @@ class FaultyServer:
         self.headers: list[dict] = []
         self.lock = threading.Lock()
         self.over = threading.Event()
-        self.running = self.most = 0
+        self.running = self.most = self.connections = 0
         self.capacity = 10_000
         self.reply: dict = GOOD
         self.complaint = "no"
@@ -47,6 +47,11 @@ class FaultyServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                with server.lock:
+                    server.connections += 1
+                super().setup()
 
             def do_POST(self) -> None:
                 server.serve(self)
@@ -93,6 +98,9 @@ class FaultyServer:
         self, handler: BaseHTTPRequestHandler, fault: str, reply: dict | None = None
     ) -> None:
         code, _, extra = fault.partition(" ")
+        if code == "stream":
+            self._stream(handler)
+            return
         if code.isdigit():
             said = f"{self.complaint}: Bearer {self._key(handler).decode()}"
             data = json.dumps({"error": {"message": said}}).encode()
@@ -113,6 +121,18 @@ class FaultyServer:
         handler.wfile.write(data[:20] if code == "drop" else data)
         if code == "drop":
             handler.close_connection = True
+
+    @staticmethod
+    def _stream(handler: BaseHTTPRequestHandler) -> None:
+        """Chunks, of which the empty one that ends the body comes on its own."""
+        piece = {"choices": [{"delta": {"content": "Blue."}, "finish_reason": "stop"}]}
+        data = f"data: {json.dumps(piece)}\n\ndata: [DONE]\n\n".encode()
+        handler.send_response(200)
+        handler.send_header("content-type", "text/event-stream")
+        handler.send_header("transfer-encoding", "chunked")
+        handler.end_headers()
+        for chunk in (data, b""):
+            handler.wfile.write(b"%x\r\n%s\r\n" % (len(chunk), chunk))
 
     @staticmethod
     def _key(handler: BaseHTTPRequestHandler) -> bytes:

@@ -121,6 +121,16 @@ def test_a_server_that_is_down(server):
         ask(server, retries=1)
 
 
+def test_streamed_answers_come_over_one_connection(server):
+    server.script = ["stream"] * 5
+
+    async def run():
+        model = OpenAIModel(name="m", base_url=server.url, stream="on")
+        return [(await model.generate(HI)).text for _ in range(5)]
+
+    assert (asyncio.run(run()), server.connections) == (["Blue."] * 5, 1)
+
+
 def test_retry_after_is_honoured(server):
     server.script = ["429 0.4"]
     began = time.perf_counter()
