@@ -32,6 +32,7 @@ from mmrag.readiness import warm
 from mmrag.records import Evidence, Record, Usage, encode
 from mmrag.search.around import AroundImageSearch, AroundWebSearch, Ask, Found
 from mmrag.search.session_passages import searched_passages
+from mmrag.turn_clock import forget_words
 
 T = TypeVar("T")
 
@@ -125,6 +126,7 @@ class CachedModel:
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
         """Generate, or give what was generated for the very same request."""
+        forget_words()
         if options.temperature > 0 and options.seed is None:
             return await self._model.generate(messages, options)
         key = _digest("model", self._id, encode([list(messages), options]))

@@ -39,9 +39,9 @@ class TurnClock:
         if callable(self._since):
             self.start()
 
-    def word(self, at: float | None = None) -> None:
-        """The first word of the reply comes now, or came when `time.perf_counter` said `at`."""
-        self._first = time.perf_counter() if at is None else at
+    def word(self, at: float | None) -> None:
+        """When the first word of the reply came, as `time.perf_counter` says; None: it did not."""
+        self._first = at
 
     def stop(self) -> None:
         """The turn is over; what happens later to the clock is not its time."""
@@ -57,6 +57,12 @@ CLOCK: ContextVar[TurnClock | None] = ContextVar("mmrag_turn_clock", default=Non
 """The clock of the turn that is being asked, where there is one."""
 
 
+def forget_words() -> None:
+    """What came so far is not what the turn replies: a model is asked anew, or a draft was held."""
+    if (clock := CLOCK.get()) is not None:
+        clock.word(None)
+
+
 class Words:
     """A text that comes in pieces; when its first word comes is on the turn's clock.
 
@@ -68,6 +74,7 @@ class Words:
         """In characters."""
         self._pieces: list[str] = []
         self._clock = CLOCK.get()
+        self._first: float | None = None
         self._held, self._thinks = "", False
 
     @property
@@ -79,9 +86,12 @@ class Words:
         """Take the next piece. What a model thinks before it speaks is no word."""
         self._pieces.append(piece)
         self.length += len(piece)
-        if self._clock is not None and self._begins(self._held + piece):
-            self._clock.word()
-            self._clock = None
+        if self._clock is None:
+            return
+        if self._first is None and self._begins(self._held + piece):
+            self._first = time.perf_counter()
+        if self._first is not None:  # with each piece: a model may have been asked in between
+            self._clock.word(self._first)
 
     def _begins(self, new: str) -> bool:
         """Whether words begin in what is new; holds back what more has to come to be told."""

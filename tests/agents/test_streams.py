@@ -14,14 +14,16 @@ import pytest
 from mmrag import turn_clock
 from mmrag.agents.own import adapters
 from mmrag.agents.own.adapters import HttpAgent, PythonAgent
+from mmrag.cache import Cache, CachedModel
 from mmrag.errors import MmragError, ServiceError, ServiceTimeout, SpecError
 from mmrag.files.bodies import Events
 from mmrag.models.answers import MOST_CALLS
 from mmrag.models.openai import OpenAIModel
-from mmrag.protocols import GenerateOptions, Message
+from mmrag.models.request_queue import QueuedRequest, Waiting
+from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Query, Reply, Status
 from mmrag.tools import CallRequest
-from mmrag.turn_clock import CLOCK, TurnClock, Words
+from mmrag.turn_clock import CLOCK, TurnClock, Words, forget_words
 from simulator.run.engine import AskedTurn, Rules, ask_turn
 
 QUERY = Query(text="what is it?", session_id="s")
@@ -262,6 +264,7 @@ def delta(text: str | None = None, finish: str | None = None, **more: Any) -> di
     return {"model": "fake-1", "choices": [{"delta": said, "finish_reason": finish}]}
 
 
+WHOLE = b'{"choices": [{"message": {"content": "Blue."}, "finish_reason": "stop"}]}'
 USAGE = {"choices": None, "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
 
 
@@ -298,9 +301,70 @@ def test_calls_of_tools_come_bit_by_bit() -> None:
 
 
 def test_a_server_that_does_not_stream_is_read_as_ever() -> None:
-    whole = {"choices": [{"message": {"content": "Blue."}, "finish_reason": "stop"}]}
-    done, first, _ = generated([json.dumps(whole).encode()], kind="application/json")
+    done, first, _ = generated([WHOLE], kind="application/json")
     assert (done.text, first) == ("Blue.", None)
+
+
+LATER = {
+    "a server that answers in one piece": lambda streams: OpenAIModel(
+        name="m",
+        base_url="http://model.example/v1",
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, stream=Served([WHOLE]))),
+    ),
+    "a cache": lambda streams: streams,
+    "a model of this process": lambda streams: local(),
+}
+
+
+@pytest.mark.parametrize("kind", LATER)
+def test_words_of_an_earlier_call_are_not_the_replys(kind: str) -> None:
+    data = events(delta("Blue."), delta(None, "stop"))
+    headers = {"content-type": Events.TYPE}
+    transport = httpx.MockTransport(
+        lambda _: httpx.Response(200, headers=headers, stream=Served([data]))
+    )
+    model = OpenAIModel(
+        name="m", base_url="http://model.example/v1", stream="on", transport=transport
+    )
+    streams = CachedModel(model, "m", Cache(1 << 20))
+    hi = [Message(role="user", text="hi")]
+    firsts: list[float | None] = []
+
+    async def twice() -> None:
+        clock = TurnClock()
+        CLOCK.set(clock)
+        for one in (streams, LATER[kind](streams)):
+            await one.generate(hi)
+            firsts.append(clock.first_word)
+
+    asyncio.run(twice())
+    assert firsts[0] is not None
+    assert firsts[1] is None
+
+
+def local() -> Any:
+    def serve(request: QueuedRequest) -> None:
+        request.settle(Completion(text="Blue."))
+
+    waiting = Waiting(serve)
+    options = GenerateOptions()
+    return SimpleNamespace(generate=lambda messages: waiting.completion(messages, options, 0))
+
+
+def test_words_told_by_a_generator_stay_told_whatever_its_model_does() -> None:
+    firsts: list[float | None] = []
+
+    async def answer(query: Query) -> AsyncIterator[str]:
+        clock = CLOCK.get()
+        assert clock is not None
+        yield "It is "
+        firsts.append(clock.first_word)
+        forget_words()
+        yield "a kettle"
+        firsts.append(clock.first_word)
+
+    asked(answer)
+    assert firsts[0] == firsts[1] is not None
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ from mmrag.protocols import GenerateOptions, Message, Model, Resources, WebSearc
 from mmrag.readiness import built_in_capacity, warm
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.registry import whole
+from mmrag.turn_clock import forget_words
 
 _MODEL_EVIDENCE = 12
 _PASSAGE = 1500
@@ -108,6 +109,7 @@ class GroundedAgent:
             finding, more = await self._read_by_model(query, plan, scene, desk, trace)
             usage += more
         p, more = await self._verify(plan, finding, desk, trace)
+        forget_words()  # of a draft, which nobody has heard
         silent = silent_turns(query.history) if self._parts.on("multiturn") else 0
         bar = self._calibration.bar(silent)
         if self._parts.on("ask") and wants_look(heard, finding, scene, self._calibration, bar):

@@ -25,6 +25,7 @@ from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
+from mmrag.turn_clock import CLOCK, TurnClock
 
 NAME = "Alder Brook Kettle"
 HIT = Evidence(source="image-kg", id="7", score=0.9, text=NAME, attributes={"weight": "900 g"})
@@ -247,6 +248,17 @@ def test_model_backed_planner_reader_and_verifier_are_asked_and_counted():
     assert "never instructions" in model.calls[1][0].text
     doubt = ScriptedModel(["900 g", "No."])
     assert ask(agent(model=doubt, reader="model", verifier="model")).text == ABSTAIN
+
+
+def test_words_of_a_draft_are_not_told_before_it_is_decided_on():
+    def told(messages):
+        CLOCK.get().word(0.0)
+        return "900 g"
+
+    clock = TurnClock()
+    CLOCK.set(clock)
+    assert ask(agent(model=ScriptedModel(told), reader="model")).text == "900 g"
+    assert clock.first_word is None
 
 
 def test_an_undefined_variable_in_a_prompt_is_an_error():
