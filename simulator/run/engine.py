@@ -15,6 +15,7 @@ import msgspec
 
 from mmrag.agents.own.outside import contained, ended
 from mmrag.agents.own.reply_checks import checked
+from mmrag.agents.reply_format import without_thoughts
 from mmrag.errors import AgentError, DataError, Denied, MmragError, words
 from mmrag.files.retries import doubled, retried
 from mmrag.metrics.protocols import StopRule
@@ -286,7 +287,8 @@ async def _ask_once(agent: Agent, query: Query, rules: Rules) -> AskedTurn:
     except Exception as problem:  # the agent under test is somebody else's code
         status, error = Status.AGENT_ERROR, words(problem)
     else:
-        reply = msgspec.structs.replace(reply, text=cut_text(reply.text, rules.max_tokens))
+        said = cut_text(without_thoughts(reply.text), rules.max_tokens)
+        reply = msgspec.structs.replace(reply, text=said)
     return AskedTurn(reply, status, error, clock.seconds, reply and clock.first_word)
 
 

@@ -190,6 +190,13 @@ def test_a_reply_is_cut_by_the_engine_only(monkeypatch) -> None:
     assert len(result.reply.text) == len("word " * 75) - 1
 
 
+def test_what_anybodys_agent_thinks_is_no_part_of_what_is_recorded(monkeypatch) -> None:
+    said = "<think>" + "Rome? " * 500 + "No.</think>\nParis"
+    (result,) = held([said], ["Paris"], monkeypatch)
+    assert result.reply is not None
+    assert result.reply.text == "Paris"
+
+
 def test_a_title_is_no_abstention_of_the_grounded_agent_either() -> None:
     for title in ("Unknown Pleasures", "Unknown Mortal Orchestra", SAID[0], SAID[1], SAID[2]):
         reply = make_reply(title)
