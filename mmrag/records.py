@@ -479,8 +479,8 @@ class TurnResult(Record, frozen=True, kw_only=True):
 
     @property
     def is_unheard(self) -> bool:
-        """Whether the wearer heard nothing of the reply."""
-        return bool(self.unheard) and self.reply is not None and not self.reply.text
+        """Whether the wearer heard nothing of the reply: no word, and no request."""
+        return self.reply is not None and not self.reply.text and self.reply.ask is None
 
 
 def outcome_of(result: TurnResult) -> Outcome:

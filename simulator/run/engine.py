@@ -368,7 +368,7 @@ def history_of(session: Session, results: list[TurnResult], rules: Rules) -> His
             ask=result.reply.ask,
         )
         for turn, result in zip(session.turns, results, strict=False)
-        if result.reply is not None and not result.is_unheard
+        if result.reply is not None and not (turn.wearer and result.is_unheard)
     )
 
 

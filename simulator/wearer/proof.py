@@ -23,7 +23,7 @@ from simulator.wearer.person import PersonTalk, brought_back
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.sight import Sight, outlines_of
 from simulator.wearer.talk import KEY, MOVED, Talk, answers_of, replayed
-from simulator.wearer.waiting import heard_in
+from simulator.wearer.waiting import cut_off, heard_in
 from simulator.wearer.wordings import other_wordings
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answers import noun_of, plural_of, say_answer
@@ -169,6 +169,8 @@ def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) ->
     heard = heard_in(talk.waiting, held.turns[: turn.index + 1], result)
     if result.unheard != heard.unheard:
         yield f"{result.unheard!r} was not heard, where {heard.unheard!r} follows from its times"
+    elif cut_off(talk.waiting, held.turns[: turn.index + 1], result) != result:
+        yield "it has a request that was not heard"
     fault = fault_of(held.fault, held.extra[KEY]["seed"], held.id, turn.index)
     if result.delay != (delay := declared(held, turn, fault)):
         yield f"its delay is {result.delay:g} s, where {delay:g} s follow"

@@ -21,6 +21,7 @@ from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
 from simulator.reports.read.frame import load_frame
 from simulator.run.config import make_config
+from simulator.run.engine import Rules, history_of
 from simulator.run.live_conversation import Wearers
 from simulator.run.runner import Plan, labelled, run_sessions
 from simulator.run.stop_policies import StopPolicy
@@ -58,6 +59,19 @@ def test_into_silence_they_ask_once_a_goal_and_then_leave() -> None:
     assert late(talk, 5.1) == "hello"
     assert late(talk, 10.1) == "waiting"
     assert len(talk.turns) == 4
+
+
+def test_a_request_without_words_that_comes_too_late_is_not_heard() -> None:
+    talk = waiting_talk()
+    for seconds, ask in ((4.9, "look"), (5.1, None)):
+        asked = msgspec.structs.replace(heard(talk, "", MISSING, ask="look"), seconds=seconds)
+        result = cut_off(USUAL, talk.turns, asked)
+        assert result.reply is not None
+        assert result.reply.ask == ask
+        assert result.is_unheard is (ask is None)
+        session = msgspec.structs.replace(talk.agenda, turns=tuple(talk.turns))
+        assert len(history_of(session, [result], Rules())) == (ask is not None)
+    assert cut_off(USUAL, talk.turns, result) == result
 
 
 def test_a_turn_that_timed_out_is_silence_and_an_early_failure_is_as_it_was() -> None:
@@ -223,6 +237,7 @@ def test_times_that_do_not_bear_out_what_was_said_are_found(tmp_path: Path) -> N
         ({"first_word": 20.0, "seconds": 21.0}, "where"),
         ({"unheard": ""}, None),
         ({"reply": Reply(text="heard"), "unheard": " a part"}, "follows from its times"),
+        ({"reply": Reply(text="", ask="look")}, "has a request"),
     ):
         place = 1 if "first_word" in change else 0
         changed = list(kept)
