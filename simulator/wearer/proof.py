@@ -152,7 +152,7 @@ def _wrong_result(
         yield f"its status is {result.status}, where {status} follows"
     if result.status.is_failure and result.reply is None and not result.error:
         yield "it failed, and nothing says why"
-    if result.reply is not None:
+    if turn.index < asked:
         yield from _wrong_hearing(result, turn, held, talk)
     goals = [said.wearer.goal for said in talk.turns[turn.index : turn.index + 2] if said.wearer]
     step = len(goals) == 2 and goals[0] == goals[1]
@@ -161,7 +161,8 @@ def _wrong_result(
 
 
 def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) -> Iterator[str]:
-    """What was heard of a reply otherwise than its times say; nobody waited in earlier runs."""
+    """What was heard of a reply, or waited for in vain, otherwise than its times say; nobody
+    waited in earlier runs."""
     if talk.waiting is None:
         if result.unheard:
             yield f"{result.unheard!r} was not heard, and nobody cut it off"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,16 +14,17 @@ from hypothesis import strategies as st
 from small_talks import FakeLooks, Says, agenda, agendas, facts, heard, talk_of, wearers
 
 from mmrag import turn_clock
-from mmrag.errors import SpecError
+from mmrag.errors import AgentError, SpecError, Unavailable
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult
+from simulator.ears.hearing import Spoken
 from simulator.faults.turn import DELAYS, Met, declared
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
 from simulator.reports.read.frame import load_frame
 from simulator.run.config import make_config
-from simulator.run.engine import Rules, history_of
-from simulator.run.live_conversation import Wearers
+from simulator.run.engine import Rules, history_of, one_turn
+from simulator.run.live_conversation import Wearers, break_off
 from simulator.run.runner import Plan, labelled, run_sessions
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunReader, RunStore
@@ -245,9 +247,42 @@ def test_times_that_do_not_bear_out_what_was_said_are_found(tmp_path: Path) -> N
         found = problems(session, changed, USUAL)
         assert bool(found) is (says is not None)
         assert says is None or any(says in problem for problem in found)
-    later = [msgspec.structs.replace(kept[0], delay=8.0), *kept[1:]]
-    assert any("its delay is" in problem for problem in problems(session, later, USUAL))
+    for status in (kept[0].status, Status.TIMEOUT, Status.AGENT_ERROR, Status.EAR_ERROR):
+        reply = kept[0].reply if status is kept[0].status else None
+        later = msgspec.structs.replace(kept[0], delay=8.0, status=status, reply=reply)
+        found = problems(session, [later, *kept[1:]], USUAL)
+        assert any("its delay is" in problem for problem in found)
     assert problems(session, kept, None)
+
+
+def test_who_cannot_be_asked_or_heard_is_waited_for_as_any_other() -> None:
+    whole, kept = agendas()[0], []
+    seen = labelled(whole, "delay-9@5")
+
+    async def commit(*results: TurnResult, session: Session) -> None:
+        kept.extend(results)
+        kept_session[:] = [session]
+
+    async def deaf(_turn: object, _condition: str) -> Spoken:
+        raise Unavailable("nothing was written down")
+
+    kept_session: list[Session] = []
+    asyncio.run(
+        break_off(
+            of(USUAL), whole, seen, AgentError("gone"), ExactJudge.id, commit,
+            stop=StopPolicy.parse("never").rule, seed=0, done=(),
+        )
+    )  # fmt: skip
+    assert "hello" in {turn.wearer.move for turn in kept_session[0].turns}
+    assert problems(kept_session[0], kept, USUAL) == []
+    spoken = msgspec.structs.replace(seen, spoken="quiet")
+    lost = asyncio.run(
+        one_turn(
+            spoken, seen.turns[0], Query(text=""), Says(str), ExactJudge(), Rules(),
+            contextlib.nullcontext, deaf,
+        )
+    )  # fmt: skip
+    assert (lost.status, lost.delay) == (Status.EAR_ERROR, 9.0)
 
 
 def test_only_a_live_wearer_has_patience_and_only_where_it_is_asked_for() -> None:
