@@ -113,7 +113,7 @@ def test_who_goes_on_for_too_long_is_talked_over_and_judged_by_what_was_heard() 
     assert late(either, 1.0, long, Outcome.INCORRECT) == "ask"  # of two, it would tell the other
 
 
-def test_the_link_of_the_picture_that_is_shown_is_waited_for() -> None:
+def test_a_picture_that_is_sent_is_waited_for_once() -> None:
     plain = agenda(lambda s: len(s.turns) > 2 and s.capture is not None)
     assert plain.capture is not None
     sent = msgspec.structs.replace(plain.capture, degraded={"link": {"seconds": 4.5}})
@@ -122,6 +122,10 @@ def test_the_link_of_the_picture_that_is_shown_is_waited_for() -> None:
         plain, capture=sent, turns=(plain.turns[0], later, *plain.turns[2:])
     )
     assert [declared(session, turn, None) for turn in session.turns[:3]] == [4.5, 0, 0]
+    same = msgspec.structs.replace(session, turns=plain.turns)
+    assert [declared(same, turn, None) for turn in same.turns[:3]] == [4.5, 0, 0]
+    anew = msgspec.structs.replace(later, capture=sent)
+    assert declared(session, anew, None) == 4.5
     late = Met(kind="delay-9", draw=0.0)
     assert declared(session, session.turns[0], late) == 13.5
     assert late.is_felt
