@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +29,7 @@ from simulator.run.engine import Rules, history_of, one_turn
 from simulator.run.live_conversation import Wearers, break_off
 from simulator.run.runner import Plan, labelled, run_sessions
 from simulator.run.stop_policies import StopPolicy
+from simulator.store.export import write_table
 from simulator.store.run_store import RunReader, RunStore
 from simulator.wearer.proof import prove, prove_record
 from simulator.wearer.sight import sight_of
@@ -257,6 +260,19 @@ def test_times_that_do_not_bear_out_what_was_said_are_found(tmp_path: Path) -> N
         found = problems(session, [later, *kept[1:]], USUAL)
         assert any("its delay is" in problem for problem in found)
     assert problems(session, kept, None)
+
+
+def test_exported_turns_tell_what_was_not_heard_and_by_which_times(tmp_path: Path) -> None:
+    held(tmp_path / "run", Waiting.of(2.5), ("delay-9@5",))
+    with RunReader(tmp_path / "run") as run:
+        write_table(run, tmp_path / "turns.jsonl", "jsonl")
+        write_table(run, tmp_path / "turns.parquet", "parquet")
+    rows = [json.loads(line) for line in (tmp_path / "turns.jsonl").read_text().splitlines()]
+    late = [r for r in rows if r["degradation"] == "delay-9@5" and r["reply"] is not None]
+    assert {(r["reply"], r["first_word"], r["delay"]) for r in late} == {("", None, 9.0)}
+    assert all(r["unheard"] for r in late)
+    assert {(r["unheard"], r["delay"]) for r in rows if r["degradation"] == "clean"} == {("", 0.0)}
+    assert max(pq.read_table(tmp_path / "turns.parquet")["delay"].to_pylist()) == 9.0
 
 
 def test_who_cannot_be_asked_or_heard_is_waited_for_as_any_other() -> None:
