@@ -470,17 +470,22 @@ class TurnResult(Record, frozen=True, kw_only=True):
     @property
     def first_heard(self) -> float:
         """Seconds until the wearer can hear the first word."""
-        return self.delay + (self.seconds if self.first_word is None else self.first_word)
+        return heard_times(self.delay, self.seconds, self.first_word)[0]
 
     @property
     def last_heard(self) -> float:
         """Seconds until the last word is there."""
-        return self.delay + self.seconds
+        return heard_times(self.delay, self.seconds, self.first_word)[1]
 
     @property
     def is_unheard(self) -> bool:
-        """Whether the wearer heard nothing of the reply."""
-        return bool(self.unheard) and self.reply is not None and not self.reply.text
+        """Whether the wearer heard nothing of the reply: no word, and no request."""
+        return self.reply is not None and not self.reply.text and self.reply.ask is None
+
+
+def heard_times(delay: float, seconds: float, first_word: float | None) -> tuple[float, float]:
+    """Seconds until the wearer can hear a reply's first word and its last, by a turn's record."""
+    return delay + (seconds if first_word is None else first_word), delay + seconds
 
 
 def outcome_of(result: TurnResult) -> Outcome:

@@ -30,11 +30,11 @@ class SeesLargePictures:
         return Reply(text=f"answer {number}-{query.turn_index}" if right else "something else")
 
 
-def write_linked_run(folder: Path) -> Path:
+def write_linked_run(folder: Path, turns: int = 2) -> Path:
     picture = LazyImage.from_pil(Image.fromarray(sample(2, (320, 240))[0]))
     capture = Capture(image=picture, focus=BOX)
     sessions = [
-        Session(id=f"s{n:03d}", capture=capture, turns=make_session(n, turns=2).turns)
+        Session(id=f"s{n:03d}", capture=capture, turns=make_session(n, turns=turns).turns)
         for n in range(20)
     ]
     plan = Plan(degradations=over_links(("clean",), LINKS), links=LINKS)

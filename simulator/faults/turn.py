@@ -66,10 +66,10 @@ def now(part: str) -> str:
 
 
 def declared(session: Session, turn: Turn, fault: Met | None) -> float:
-    """The seconds of a turn that are declared: of the link that its picture took, and a fault's."""
-    captures = [session.capture, *(asked.capture for asked in session.turns[: turn.index + 1])]
-    shown = next((capture for capture in reversed(captures) if capture is not None), None)
-    record = shown.degraded if shown is not None else None
+    """The seconds of a turn that are declared: a fault's, and of the link of a picture that is
+    new in this turn; it is sent once, and the turns that follow are about what is there."""
+    sent = turn.capture if turn.capture or turn.index else session.capture
+    record = sent.degraded if sent is not None else None
     seconds = float(((record or {}).get("link") or {}).get("seconds", 0.0))
     if fault is not None and fault.kind in DELAYS:
         fault.is_felt = True

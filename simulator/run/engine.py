@@ -198,6 +198,8 @@ async def one_turn(
 ) -> TurnResult:
     """Ask one turn and have the reply judged, as far as a wearer who is `waiting` hears it; what
     fails becomes the turn's status."""
+    fault = fault_of(session.fault, rules.seed, session.id, turn.index)
+    delay = declared(session, turn, fault)
     if session.spoken:
         assert hear is not None, "a spoken session needs somebody who hears it"
         try:
@@ -206,24 +208,22 @@ async def one_turn(
             raise
         except MmragError as problem:
             lost = Status.DATA_ERROR if isinstance(problem, DataError) else Status.EAR_ERROR
-            return _result(session, turn, lost, error=words(problem))
+            return _result(session, turn, lost, error=words(problem), delay=delay)
         sound = spoken.arrived if getattr(agent, "takes_sound", False) else None
         query = msgspec.structs.replace(query, text=spoken.heard.text, sound=sound)
         typed = msgspec.structs.replace(session, spoken="")
         result = await one_turn(typed, turn, query, agent, judge, rules, place, waiting=waiting)
         return msgspec.structs.replace(result, degradation=session.degradation, heard=spoken.heard)
-    fault = fault_of(session.fault, rules.seed, session.id, turn.index)
     focus = session.capture.focus if session.capture is not None else None
     async with place():
         with meeting(fault):
             there = given(arrived(query, fault), fault, rules.strangers, focus)
             asked = await ask_turn(agent, there, rules)
     result = _result(
-        session, turn, asked.status, reply=asked.reply, error=asked.error, seconds=asked.seconds
-    )
-    result = msgspec.structs.replace(
-        result, first_word=asked.first_word, delay=declared(session, turn, fault)
-    )
+        session, turn, asked.status, reply=asked.reply, error=asked.error, seconds=asked.seconds,
+        delay=delay,
+    )  # fmt: skip
+    result = msgspec.structs.replace(result, first_word=asked.first_word)
     if fault is not None and fault.is_felt:
         result = msgspec.structs.replace(result, fault=fault.kind, got=fault.got)
     if waiting is not None:
@@ -370,7 +370,7 @@ def history_of(session: Session, results: list[TurnResult], rules: Rules) -> His
             ask=result.reply.ask,
         )
         for turn, result in zip(session.turns, results, strict=False)
-        if result.reply is not None and not result.is_unheard
+        if result.reply is not None and not (turn.wearer and result.is_unheard)
     )
 
 
@@ -392,6 +392,7 @@ def _result(
     reply: Reply | None = None,
     error: str | None = None,
     seconds: float = 0.0,
+    delay: float = 0.0,
 ) -> TurnResult:
     return TurnResult(
         session_id=session.id,
@@ -402,4 +403,5 @@ def _result(
         reply=reply,
         error=error,
         seconds=seconds,
+        delay=delay,
     )

@@ -19,6 +19,7 @@ from mmrag.metrics.protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, reply_status
 from simulator.ears.hearing import Hear
+from simulator.faults.turn import declared, fault_of
 from simulator.run.engine import Rules, broken_turns, history_of, one_turn, query_of, skipped
 from simulator.run.slots import Place
 from simulator.store.run_store import RunReader
@@ -118,7 +119,9 @@ async def break_off(
     until they leave."""
 
     async def fail(session: Session, turn: Turn, _results: list[TurnResult]) -> TurnResult:
-        return broken_turns(session, error, Status.AGENT_ERROR)[turn.index]
+        broken = broken_turns(session, error, Status.AGENT_ERROR)[turn.index]
+        fault = fault_of(session.fault, seed, session.id, turn.index)
+        return msgspec.structs.replace(broken, delay=declared(session, turn, fault))
 
     talk = wearers.talk(agenda, seen.degradation, stop=stop, seed=seed)
     return await _to_its_end(talk, None, seen, fail, judge, commit, done)

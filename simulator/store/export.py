@@ -21,10 +21,10 @@ TABLES = ("parquet", "jsonl", "hf")
 
 COLUMNS = (
     "session_id", "degradation", "turn_index", "interaction_id", "status", "outcome", "exact",
-    "query", "heard", "reference", "reply", "citations", "confidence", "judge", "judge_reason",
-    "error", "seconds", "input_tokens", "output_tokens", "cost", "judge_cost", "domain",
-    "query_type", "dynamism", "popularity", "text_clue", "needs_image", "needs_history", "quality",
-    "is_ego", "image_sha256", "trace",
+    "query", "heard", "reference", "reply", "unheard", "citations", "confidence", "judge",
+    "judge_reason", "error", "seconds", "first_word", "delay", "input_tokens", "output_tokens",
+    "cost", "judge_cost", "domain", "query_type", "dynamism", "popularity", "text_clue",
+    "needs_image", "needs_history", "quality", "is_ego", "image_sha256", "trace",
 )  # fmt: skip
 """Columns of the flat table, in order. After them stand those of the data's own `meta`."""
 
@@ -81,12 +81,15 @@ def _row(session: Session, turn: Turn, result: TurnResult) -> dict[str, Any]:
         "heard": result.heard.text if result.heard else None,
         "reference": turn.reference.text,
         "reply": reply.text if reply else None,
+        "unheard": result.unheard,
         "citations": list(reply.citations) if reply else [],
         "confidence": reply.confidence if reply else None,
         "judge": verdict.judge if verdict else None,
         "judge_reason": verdict.reason if verdict else None,
         "error": result.error,
         "seconds": result.seconds,
+        "first_word": result.first_word,
+        "delay": result.delay,
         "input_tokens": reply.usage.input_tokens if reply else 0,
         "output_tokens": reply.usage.output_tokens if reply else 0,
         "cost": reply.usage.cost if reply else 0.0,
@@ -181,7 +184,8 @@ def _schema(columns: Sequence[str]) -> Any:
     text, flag, number = pa.string(), pa.bool_(), pa.float64()
     kinds = {
         "turn_index": pa.int32(), "exact": flag, "citations": pa.list_(text),
-        "confidence": number, "seconds": number, "cost": number, "judge_cost": number,
+        "confidence": number, "seconds": number, "first_word": number, "delay": number,
+        "cost": number, "judge_cost": number,
         "input_tokens": pa.int64(), "output_tokens": pa.int64(),
         "text_clue": flag, "needs_image": flag, "needs_history": flag, "is_ego": flag,
     }  # fmt: skip

@@ -23,7 +23,7 @@ from simulator.wearer.person import PersonTalk, brought_back
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.sight import Sight, outlines_of
 from simulator.wearer.talk import KEY, MOVED, Talk, answers_of, replayed
-from simulator.wearer.waiting import heard_in
+from simulator.wearer.waiting import cut_off, heard_in
 from simulator.wearer.wordings import other_wordings
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answers import noun_of, plural_of, say_answer
@@ -152,7 +152,7 @@ def _wrong_result(
         yield f"its status is {result.status}, where {status} follows"
     if result.status.is_failure and result.reply is None and not result.error:
         yield "it failed, and nothing says why"
-    if result.reply is not None:
+    if turn.index < asked:
         yield from _wrong_hearing(result, turn, held, talk)
     goals = [said.wearer.goal for said in talk.turns[turn.index : turn.index + 2] if said.wearer]
     step = len(goals) == 2 and goals[0] == goals[1]
@@ -161,7 +161,8 @@ def _wrong_result(
 
 
 def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) -> Iterator[str]:
-    """What was heard of a reply otherwise than its times say; nobody waited in earlier runs."""
+    """What was heard of a reply, or waited for in vain, otherwise than its times say; nobody
+    waited in earlier runs."""
     if talk.waiting is None:
         if result.unheard:
             yield f"{result.unheard!r} was not heard, and nobody cut it off"
@@ -169,6 +170,8 @@ def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) ->
     heard = heard_in(talk.waiting, held.turns[: turn.index + 1], result)
     if result.unheard != heard.unheard:
         yield f"{result.unheard!r} was not heard, where {heard.unheard!r} follows from its times"
+    elif cut_off(talk.waiting, held.turns[: turn.index + 1], result) != result:
+        yield "it has a request that was not heard"
     fault = fault_of(held.fault, held.extra[KEY]["seed"], held.id, turn.index)
     if result.delay != (delay := declared(held, turn, fault)):
         yield f"its delay is {result.delay:g} s, where {delay:g} s follow"

@@ -80,17 +80,22 @@ def hear(text: str, first: float, last: float, limit: float, listen: float) -> H
 
 def heard_in(waiting: Waiting, turns: Sequence[Turn], result: TurnResult) -> Hearing:
     """What was heard in answer to the last of these turns, by the times of its record."""
-    said = turns[-1].wearer
-    moves = [t.wearer.move for t in turns if t.wearer and said and t.wearer.goal == said.goal]
     text = "" if result.reply is None else result.reply.text + result.unheard
     first, last = result.first_heard, result.last_heard
-    return hear(text, first, last, waiting.limit(moves), waiting.listen)
+    return hear(text, first, last, _limit(waiting, turns), waiting.listen)
 
 
 def cut_off(waiting: Waiting, turns: Sequence[Turn], result: TurnResult) -> TurnResult:
     """A turn with what the wearer heard as its reply; who cuts it off hears no request."""
     heard = heard_in(waiting, turns, result)
-    if result.reply is None or not heard.unheard:
+    is_silence = result.first_heard > _limit(waiting, turns)
+    if result.reply is None or not (heard.unheard or is_silence):
         return result
     reply = msgspec.structs.replace(result.reply, text=heard.text, ask=None)
     return msgspec.structs.replace(result, reply=reply, unheard=heard.unheard)
+
+
+def _limit(waiting: Waiting, turns: Sequence[Turn]) -> float:
+    said = turns[-1].wearer
+    moves = [t.wearer.move for t in turns if t.wearer and said and t.wearer.goal == said.goal]
+    return waiting.limit(moves)

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import msgspec
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_talks import FakeLooks, Says, agenda, agendas, facts, heard, talk_of, wearers
 
 from mmrag import turn_clock
-from mmrag.errors import SpecError
+from mmrag.errors import AgentError, SpecError, Unavailable
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult
+from simulator.ears.hearing import Spoken
 from simulator.faults.turn import DELAYS, Met, declared
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
 from simulator.reports.read.frame import load_frame
 from simulator.run.config import make_config
-from simulator.run.live_conversation import Wearers
+from simulator.run.engine import Rules, history_of, one_turn
+from simulator.run.live_conversation import Wearers, break_off
 from simulator.run.runner import Plan, labelled, run_sessions
 from simulator.run.stop_policies import StopPolicy
+from simulator.store.export import write_table
 from simulator.store.run_store import RunReader, RunStore
 from simulator.wearer.proof import prove, prove_record
 from simulator.wearer.sight import sight_of
@@ -58,6 +64,19 @@ def test_into_silence_they_ask_once_a_goal_and_then_leave() -> None:
     assert late(talk, 5.1) == "hello"
     assert late(talk, 10.1) == "waiting"
     assert len(talk.turns) == 4
+
+
+def test_a_request_without_words_that_comes_too_late_is_not_heard() -> None:
+    talk = waiting_talk()
+    for seconds, ask in ((4.9, "look"), (5.1, None)):
+        asked = msgspec.structs.replace(heard(talk, "", MISSING, ask="look"), seconds=seconds)
+        result = cut_off(USUAL, talk.turns, asked)
+        assert result.reply is not None
+        assert result.reply.ask == ask
+        assert result.is_unheard is (ask is None)
+        session = msgspec.structs.replace(talk.agenda, turns=tuple(talk.turns))
+        assert len(history_of(session, [result], Rules())) == (ask is not None)
+    assert cut_off(USUAL, talk.turns, result) == result
 
 
 def test_a_turn_that_timed_out_is_silence_and_an_early_failure_is_as_it_was() -> None:
@@ -97,7 +116,7 @@ def test_who_goes_on_for_too_long_is_talked_over_and_judged_by_what_was_heard() 
     assert late(either, 1.0, long, Outcome.INCORRECT) == "ask"  # of two, it would tell the other
 
 
-def test_the_link_of_the_picture_that_is_shown_is_waited_for() -> None:
+def test_a_picture_that_is_sent_is_waited_for_once() -> None:
     plain = agenda(lambda s: len(s.turns) > 2 and s.capture is not None)
     assert plain.capture is not None
     sent = msgspec.structs.replace(plain.capture, degraded={"link": {"seconds": 4.5}})
@@ -106,6 +125,10 @@ def test_the_link_of_the_picture_that_is_shown_is_waited_for() -> None:
         plain, capture=sent, turns=(plain.turns[0], later, *plain.turns[2:])
     )
     assert [declared(session, turn, None) for turn in session.turns[:3]] == [4.5, 0, 0]
+    same = msgspec.structs.replace(session, turns=plain.turns)
+    assert [declared(same, turn, None) for turn in same.turns[:3]] == [4.5, 0, 0]
+    anew = msgspec.structs.replace(later, capture=sent)
+    assert declared(session, anew, None) == 4.5
     late = Met(kind="delay-9", draw=0.0)
     assert declared(session, session.turns[0], late) == 13.5
     assert late.is_felt
@@ -223,6 +246,7 @@ def test_times_that_do_not_bear_out_what_was_said_are_found(tmp_path: Path) -> N
         ({"first_word": 20.0, "seconds": 21.0}, "where"),
         ({"unheard": ""}, None),
         ({"reply": Reply(text="heard"), "unheard": " a part"}, "follows from its times"),
+        ({"reply": Reply(text="", ask="look")}, "has a request"),
     ):
         place = 1 if "first_word" in change else 0
         changed = list(kept)
@@ -230,9 +254,55 @@ def test_times_that_do_not_bear_out_what_was_said_are_found(tmp_path: Path) -> N
         found = problems(session, changed, USUAL)
         assert bool(found) is (says is not None)
         assert says is None or any(says in problem for problem in found)
-    later = [msgspec.structs.replace(kept[0], delay=8.0), *kept[1:]]
-    assert any("its delay is" in problem for problem in problems(session, later, USUAL))
+    for status in (kept[0].status, Status.TIMEOUT, Status.AGENT_ERROR, Status.EAR_ERROR):
+        reply = kept[0].reply if status is kept[0].status else None
+        later = msgspec.structs.replace(kept[0], delay=8.0, status=status, reply=reply)
+        found = problems(session, [later, *kept[1:]], USUAL)
+        assert any("its delay is" in problem for problem in found)
     assert problems(session, kept, None)
+
+
+def test_exported_turns_tell_what_was_not_heard_and_by_which_times(tmp_path: Path) -> None:
+    held(tmp_path / "run", Waiting.of(2.5), ("delay-9@5",))
+    with RunReader(tmp_path / "run") as run:
+        write_table(run, tmp_path / "turns.jsonl", "jsonl")
+        write_table(run, tmp_path / "turns.parquet", "parquet")
+    rows = [json.loads(line) for line in (tmp_path / "turns.jsonl").read_text().splitlines()]
+    late = [r for r in rows if r["degradation"] == "delay-9@5" and r["reply"] is not None]
+    assert {(r["reply"], r["first_word"], r["delay"]) for r in late} == {("", None, 9.0)}
+    assert all(r["unheard"] for r in late)
+    assert {(r["unheard"], r["delay"]) for r in rows if r["degradation"] == "clean"} == {("", 0.0)}
+    assert max(pq.read_table(tmp_path / "turns.parquet")["delay"].to_pylist()) == 9.0
+
+
+def test_who_cannot_be_asked_or_heard_is_waited_for_as_any_other() -> None:
+    whole, kept = agendas()[0], []
+    seen = labelled(whole, "delay-9@5")
+
+    async def commit(*results: TurnResult, session: Session) -> None:
+        kept.extend(results)
+        kept_session[:] = [session]
+
+    async def deaf(_turn: object, _condition: str) -> Spoken:
+        raise Unavailable("nothing was written down")
+
+    kept_session: list[Session] = []
+    asyncio.run(
+        break_off(
+            of(USUAL), whole, seen, AgentError("gone"), ExactJudge.id, commit,
+            stop=StopPolicy.parse("never").rule, seed=0, done=(),
+        )
+    )  # fmt: skip
+    assert "hello" in {turn.wearer.move for turn in kept_session[0].turns}
+    assert problems(kept_session[0], kept, USUAL) == []
+    spoken = msgspec.structs.replace(seen, spoken="quiet")
+    lost = asyncio.run(
+        one_turn(
+            spoken, seen.turns[0], Query(text=""), Says(str), ExactJudge(), Rules(),
+            contextlib.nullcontext, deaf,
+        )
+    )  # fmt: skip
+    assert (lost.status, lost.delay) == (Status.EAR_ERROR, 9.0)
 
 
 def test_only_a_live_wearer_has_patience_and_only_where_it_is_asked_for() -> None:

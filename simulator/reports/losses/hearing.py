@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.metrics.headline import HEADLINE, Uncertainty
+from mmrag.metrics.headline import Uncertainty
 from simulator.ears.spec import split
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import match, rate_differences
@@ -45,16 +45,14 @@ def _lost(frame: Frame, rows: Mask, name: str, how: Uncertainty) -> dict[str, An
     heard = rows & (frame["heard:words"] >= 0)
     units = Units(frame, heard)
     counts = {
-        of: (units.sums(frame[f"heard:{lost}"], heard), units.sums(frame[f"heard:{of}"], heard))
-        for of, lost in (("words", "errors"), ("names", "names_lost"), ("numbers", "numbers_lost"))
+        of: (units.sums(frame[f"heard:{part}"], heard), units.sums(frame[f"heard:{of}"], heard))
+        for of, part in (("words", "errors"), ("names", "names_lost"), ("numbers", "numbers_lost"))
     }
     tops, bottoms = (np.stack([pair[side] for pair in counts.values()], axis=1) for side in (0, 1))
     rates = columns_of_ratios(tops, bottoms, how)
     twin = frame.condition(split(name)[0])
     pairs = match(frame, twin, frame, rows)
-    both, _ = pairs.difference(HEADLINE, "accuracy")
-    right = (frame["score"] > 0) & frame["kept"]
-    was, now = right[pairs.rows][both], right[pairs.others][both]
+    both, lost, won = pairs.flips()
     return {
         "heard": int(heard.sum()),
         "word_error_rate": rates[0],
@@ -62,6 +60,6 @@ def _lost(frame: Frame, rows: Mask, name: str, how: Uncertainty) -> dict[str, An
         "numbers_lost": rates[2],
         "change": rate_differences(pairs, how)["truthfulness_score"] if len(pairs.rows) else None,
         "pairs": int(both.sum()),
-        "lost": int((was & ~now).sum()),
-        "won": int((~was & now).sum()),
+        "lost": int(lost.sum()),
+        "won": int(won.sum()),
     }

@@ -44,6 +44,7 @@ def sent(
             "seconds_p95": float(np.nanpercentile(seconds, 95)) if len(seconds) else None,
             "truthfulness": headlines[name]["strict"][HEADLINE]["truthfulness_score"],
             "change": None,
+            "pairs": None,
             "lost": None,
             "won": None,
             "turns_lost": [],
@@ -91,20 +92,18 @@ def cheapest(rows: Sequence[dict[str, Any]], points: float) -> str | None:
 
 def _beside(frame: Frame, before: str, name: str, how: Uncertainty) -> dict[str, Any]:
     pairs = match(frame, frame.condition(before), frame, frame.condition(name))
-    both = frame["scored"][pairs.rows] & frame["scored"][pairs.others]
-    right = frame["score"] > 0
-    was, now = right[pairs.rows], right[pairs.others]
-    lost = np.flatnonzero(both & was & ~now)
+    both, lost, won = pairs.flips()
     return {
         "change": rate_differences(pairs, how)["truthfulness_score"],
-        "lost": len(lost),
-        "won": int((both & ~was & now).sum()),
+        "pairs": int(both.sum()),
+        "lost": int(lost.sum()),
+        "won": int(won.sum()),
         "turns_lost": [
             {
                 "session": frame.sessions[int(frame["session"][pairs.others[at]])],
                 "turn": int(frame.turn_index[pairs.others[at]]),
             }
-            for at in lost[:EXAMPLES]
+            for at in np.flatnonzero(lost)[:EXAMPLES]
         ],
     }
 

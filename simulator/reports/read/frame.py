@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from mmrag.errors import StoreError
 from mmrag.metrics.protocols import StopRule
 from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
-from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage
+from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage, heard_times
 from simulator.ears.words import Loss, loss
 from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.reports.read.evidence import TurnTruth, look, truth_of
@@ -270,7 +270,8 @@ class _Reading:
         found = look(reply.trace, reply.citations, truth)
         abstained = reply.abstained or outcome is Outcome.MISSING
         stage = found.stage(correct=outcome.is_correct, abstained=abstained)
-        replied, first = result.reply is not None, result.first_word
+        replied = result.reply is not None
+        first, last = heard_times(result.delay, result.seconds, result.first_word)
         cells = {
             **shared,
             "turn": turn.wearer.goal if turn.wearer else turn.index,
@@ -298,10 +299,8 @@ class _Reading:
             ),
             "confidence": _finite(reply.confidence),
             "seconds": result.seconds if asked else np.nan,
-            "first_word": result.delay + (result.seconds if first is None else first)
-            if asked
-            else np.nan,
-            "last_word": result.delay + result.seconds if asked else np.nan,
+            "first_word": first if asked else np.nan,
+            "last_word": last if asked else np.nan,
             "input_tokens": reply.usage.input_tokens,
             "output_tokens": reply.usage.output_tokens,
             "calls": reply.usage.calls,

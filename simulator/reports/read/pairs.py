@@ -40,6 +40,15 @@ class Pairs:
         both = counted[self.rows] & counted_too[self.others]
         return both, values_too[rate][self.others] - values[rate][self.rows]
 
+    def flips(self) -> tuple[Mask, Mask, Mask]:
+        """Pairs as the headline counts them, one after a stop as missing: all, lost and won."""
+        both, _ = self.difference(HEADLINE, "accuracy")
+        was, now = (
+            ((frame["score"] > 0) & frame["kept"])[rows]
+            for frame, rows in ((self.first, self.rows), (self.second, self.others))
+        )
+        return both, both & was & ~now, both & ~was & now
+
     def unknown(self) -> tuple[Mask, Mask]:
         """Pairs that the headline would count, were there a verdict on the first, or the second."""
         sides: list[tuple[Mask, Mask]] = []

@@ -31,10 +31,18 @@ def test_the_command_sets_truthfulness_against_bytes_and_seconds(run: Path) -> N
     assert whole["change"]["estimate"] == 0
     assert (whole["lost"], whole["won"]) == (0, 0)
     # of 40 turns 34 are right on the whole picture, and none on the part
-    assert (thing["lost"], thing["won"]) == (34, 0)
+    assert (thing["pairs"], thing["lost"], thing["won"]) == (40, 34, 0)
     assert thing["change"]["estimate"] == pytest.approx(-2 * 34 / 40)
     assert thing["turns_lost"][0] == {"session": "s001", "turn": 0}
     assert found["cheapest"] == [{"before": "clean", "condition": "link:radio:whole"}]
+
+
+def test_what_is_lost_by_a_stop_is_lost_to_the_link(tmp_path: Path) -> None:
+    folder = write_linked_run(tmp_path / "run", turns=3)
+    found = json.loads(mmrag("link", str(folder), "--json").stdout)
+    thing = found["rows"][1]
+    assert (thing["pairs"], thing["change"]["n"]) == (60, 60)
+    assert thing["lost"] == 51  # of each of 17 the third question too, which was never asked
 
 
 def test_the_command_in_words(run: Path) -> None:
