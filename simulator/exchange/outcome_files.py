@@ -100,7 +100,7 @@ def _said(row: ResultRow) -> ScoredReply:
         votes=_votes(row),
         is_ego=row.flag("is_ego"),
         skipped=row.get("outcome") == NOT_ASKED or row.get("status") == Status.SKIPPED_AFTER_STOP,
-        failed=row.get("status") in NOTHING_TO_JUDGE,
+        failed=str(row.get("status")) in NOTHING_TO_JUDGE,
         domain=_word(row, "domain"),
         query_type=_word(row, "query_type") or _word(row, "query_category"),
         dynamism=_word(row, "dynamism"),

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from things_checks import faults_of_kind, look_of
 
-from simulator.studio.camera.developing import develop
 from simulator.studio.solid.forms import Lamp, Light, Placed, View, moved
 from simulator.studio.things.kinds import build
 from simulator.studio.tracing.tracer import trace
-from simulator.world.pictures.traits import Draws
 
 BOUNDS = {
     "bottle": ((0.06, 0.06, 0.13), (0.14, 0.14, 0.36)),
@@ -67,5 +65,5 @@ def test_a_jar_shows_its_label_and_the_glass_above_it() -> None:
     assert 0.2 < shown.mean() < 0.9
     label = thing.parts[2].material.sheet
     assert label is not None
-    middle = develop(seen.light, Draws("jar"), noise=0)[50:60, 40:56].reshape(-1, 3).mean(0)
-    assert np.ptp(middle) > 10  # a coloured label, not grey glass
+    middle = seen.light[50:60, 40:56].reshape(-1, 3).mean(0)
+    assert middle.max() > 2 * middle.min()  # a coloured label, not grey glass
