@@ -163,6 +163,9 @@ def _wrong_result(
 def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) -> Iterator[str]:
     """What was heard of a reply, or waited for in vain, otherwise than its times say; nobody
     waited in earlier runs."""
+    fault = fault_of(held.fault, held.extra[KEY]["seed"], held.id, turn.index)
+    if result.delay != (delay := declared(held, turn, fault)):
+        yield f"its delay is {result.delay:g} s, where {delay:g} s follow"
     if talk.waiting is None:
         if result.unheard:
             yield f"{result.unheard!r} was not heard, and nobody cut it off"
@@ -172,9 +175,6 @@ def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) ->
         yield f"{result.unheard!r} was not heard, where {heard.unheard!r} follows from its times"
     elif cut_off(talk.waiting, held.turns[: turn.index + 1], result) != result:
         yield "it has a request that was not heard"
-    fault = fault_of(held.fault, held.extra[KEY]["seed"], held.id, turn.index)
-    if result.delay != (delay := declared(held, turn, fault)):
-        yield f"its delay is {result.delay:g} s, where {delay:g} s follow"
 
 
 def _status(result: TurnResult, turn: Turn, *, was_asked: bool) -> Status:
