@@ -47,7 +47,8 @@ class EmbeddingCache:
         with _named(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             base = sqlite3.connect(path, timeout=30, check_same_thread=False)
-            base.execute("PRAGMA journal_mode=WAL")
+            with contextlib.suppress(sqlite3.OperationalError):
+                base.execute("PRAGMA journal_mode=WAL")  # locked: another process does just that
             base.execute("PRAGMA synchronous=NORMAL")
             base.execute(
                 "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"

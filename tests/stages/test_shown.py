@@ -39,7 +39,7 @@ def test_the_report_draws_the_waterfall(run: Path, tmp_path: Path) -> None:
     assert 'id="diagnosis0"' in page
     for at in range(len(one["diagnosis"]["falls"][0]["losses"])):
         path = f"runs.0.diagnosis.falls.0.losses.{at}.estimate"
-        assert page.count(f'data-path="{path}"') == 2  # in the chart and in the table
+        assert page.count(f'data-path="{path}"') >= 2  # chart, table; the largest on top
         assert look_up(json.loads((tmp_path / "out" / "report.json").read_text()), path) is not None
     assert "costs at which" not in page
     assert "rotated@3/pointed" not in page

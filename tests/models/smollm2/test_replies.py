@@ -221,7 +221,7 @@ def test_a_request_that_nobody_waits_for_is_dropped(make):
     async def impatient():
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(
-                model.generate([says("the")], GenerateOptions(max_tokens=300)), 0.05
+                model.generate([says("the")], GenerateOptions(max_tokens=300)), 0.002
             )
         return await model.generate(*ASKED[0])
 
