@@ -17,7 +17,7 @@ from mmrag.agents.own.adapters import HttpAgent, PythonAgent
 from mmrag.cache import Cache, CachedModel
 from mmrag.errors import MmragError, ServiceError, ServiceTimeout, SpecError
 from mmrag.files.bodies import Events
-from mmrag.models.answers import MOST_CALLS
+from mmrag.models.chat_completions import MOST_CALLS
 from mmrag.models.openai import OpenAIModel
 from mmrag.models.request_queue import QueuedRequest, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
