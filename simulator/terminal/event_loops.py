@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import Any, TypeVar
 
 from simulator.terminal.shutdown import heeding_ctrl_c, is_command
 
 T = TypeVar("T")
+
+_LOOKS = 0.2
+"""Seconds after which a waiting thread looks whether Ctrl-C was pressed: one that comes just before
+a wait without end would be heard at its end only."""
 
 
 def run_to_end(work: Coroutine[Any, Any, T]) -> T:
@@ -43,6 +47,8 @@ def _run_beside(work: Coroutine[Any, Any, T]) -> T:
     )
     thread.start()
     try:
+        while not done.done():
+            wait([done], _LOOKS)
         return done.result()
     except KeyboardInterrupt:
         loop, task = begun.result()
