@@ -1,8 +1,8 @@
 """The colour that a thing can be called by among others: seen in the picture, and its own.
 
-Look-alikes share their colours, so few things have one. It counts only where much of the thing is
-of that colour, hardly anything of the others is, and the entity's palette has it: light alone makes
-nothing blue.
+Many look-alikes share their colours, so few things have one. It counts only where much of the thing
+is of that colour, hardly anything of the others is, and the entity's palette has it: light alone
+makes nothing blue.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Look(Record, frozen=True, kw_only=True):
     domain: str
     kind: str
     family: int
-    """Entities with the same kind and family share shape and palette: hard negatives."""
+    """Entities with the same kind and family share traits: look-alikes."""
     variant: int
     """What a careful eye can tell apart within a family (markings, proportions, trim)."""
     own_traits: float = 0.0
