@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from mmrag.errors import MmragError
-from mmrag.files.images import LazyImage
 from mmrag.records import Box
 from ui.replay.catalogue import Catalogue, Filter
 
@@ -17,11 +15,6 @@ OFFERED = 8
 
 _LOOKED_AT = 5
 """Runs that samples are taken from; a folder may hold hundreds."""
-
-_TWINS = {
-    "blurred:defocus": "out-of-focus", "blurred:motion": "blurred", "occluded:finger": "occluded",
-}  # fmt: skip
-"""What physical twins call a variant of the optics; kinds without one have the same name."""
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -33,8 +26,6 @@ class Sample(msgspec.Struct, frozen=True):
     path: Path
     focus: Box | None
     session: str
-    twins: Path | None = None
-    """The folder of `mmrag world twins` that the run's pictures are from."""
 
 
 class Samples:
@@ -68,7 +59,6 @@ class Samples:
 def _of_run(name: str, catalogue: Catalogue, limit: int) -> dict[str, Sample]:
     found: dict[str, Sample] = {}
     seen: set[str] = set()
-    twins = _twins_of(catalogue.run.meta("config") or {})
     for row in catalogue.find(Filter(kind="clean")):
         said = row.domains if "domain" not in catalogue.unsaid else ()
         domain = said[0] if said else row.session_id
@@ -79,26 +69,5 @@ def _of_run(name: str, catalogue: Catalogue, limit: int) -> dict[str, Sample]:
         if capture and digest and digest not in found:
             seen.add(domain)
             path = catalogue.run.images.path(digest)
-            found[digest] = Sample(digest, domain, name, path, capture.focus, row.session_id, twins)
+            found[digest] = Sample(digest, domain, name, path, capture.focus, row.session_id)
     return found
-
-
-def _twins_of(config: dict[str, Any]) -> Path | None:
-    kind, _, place = str(config.get("data") or "").partition(":")
-    return Path(place).parent if kind == "twins" else None
-
-
-def retaken(sample: Sample, spec: str) -> LazyImage | None:
-    """The sample's scene as it was taken again under one kind and severity, where that was done."""
-    from simulator.world.sessions import TwinTable
-
-    kind, _, severity = spec.partition("@")
-    if sample.twins is None or "+" in spec or not severity:
-        return None
-    table = sample.twins / f"{_TWINS.get(kind, kind)}@{severity}.parquet"
-    if not table.is_file():
-        return None
-    for session in TwinTable(table):
-        if session.id == sample.session:
-            return session.capture.image if session.capture else None
-    return None

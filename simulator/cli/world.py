@@ -11,7 +11,6 @@ import typer
 
 from mmrag.files.shards import Shard
 from simulator.cli.options.flags import AsJson
-from simulator.cli.options.settings import numbers
 from simulator.cli.options.shard_options import Address, Backend, ShardOption, shared_out
 from simulator.cluster.machines import Machines
 
@@ -25,9 +24,9 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     world = typer.Typer(
         no_args_is_help=True,
-        help="Fictional worlds: new, twins, verify, stats, ladder, look, answers, crag.",
+        help="Fictional worlds: new, verify, stats, ladder, look, answers, crag.",
     )
-    for command in (new, twins, verify, stats, ladder, look, answers, crag):
+    for command in (new, verify, stats, ladder, look, answers, crag):
         world.command()(command)
     app.add_typer(world, name="world")
 
@@ -102,40 +101,6 @@ def new(
         f"{out}: {counts}; in the {whose(request.voices)}; {total / 1e6:,.1f} MB, "
         f"fingerprint {manifest['fingerprint'][:16]}."
     )
-
-
-def twins(
-    folder: Folder,
-    out: Annotated[Path, typer.Option(help="Folder to write; one table per condition.")],
-    kinds: Annotated[
-        str, typer.Option(help="What happens, with commas.")
-    ] = "blurred,low-light,occluded,out-of-focus,rotated,truncated",
-    severity: Annotated[str, typer.Option(help="Levels from 1 to 5, with commas.")] = "1,3,5",
-    split: Annotated[str, typer.Option(help="multi-turn or single-turn.")] = "multi-turn",
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first sessions.")] = None,
-    workers: Annotated[int, typer.Option(help="Processes; the bytes do not depend on it.")] = 1,
-    shard: ShardOption = None,
-) -> None:
-    """Take every picture again after something has happened: the lamp off, a hand in front, ….
-
-    Each table holds the same sessions, for `--data twins:OUT/low-light@3.parquet`.
-    """
-    from simulator.terminal.interruption import interruptible
-    from simulator.terminal.progress import stage_bars
-    from simulator.world.build.twin_tables import Conditions, build_twins
-
-    levels = tuple(sorted(set(numbers("severity", severity, "1,3,5"))))
-    asked = Conditions(folder, split, tuple(sorted(set(kinds.split(",")))), levels, limit)
-
-    def work(part: Shard | None) -> list[Path]:
-        with stage_bars() as tell:
-            return build_twins(asked, out, workers=workers, shard=part, progress=tell)
-
-    with interruptible("what was written of the twins"):
-        if shared_out(work, shard, Machines()):
-            return
-        for path in work(None):
-            typer.echo(str(path))
 
 
 def _share(request: Request, out: Path, workers: int, shard: Shard) -> None:

@@ -28,7 +28,6 @@ readers: Registry[SessionSource] = Registry(
     group="mmrag.readers",
     builtin={
         "world": "simulator.world.sessions:open_world",
-        "twins": "simulator.world.sessions:open_twins",
         "crag-mm": "simulator.datasets.papers.crag_mm:open_crag_mm",
         "jsonl": "simulator.datasets.own.own_data:open_jsonl",
         "csv": "simulator.datasets.own.own_data:open_csv",
@@ -98,7 +97,7 @@ def reader_of(spec: str) -> tuple[str, str]:
 
 def may_bring_passages(spec: str) -> bool:
     """Whether sessions of this data may bring passages of their own to be searched."""
-    return reader_of(spec)[0] not in ("world", "twins", "crag-mm", "album")
+    return reader_of(spec)[0] not in ("world", "crag-mm", "album")
 
 
 def reads_an_index_alone(spec: str) -> bool:

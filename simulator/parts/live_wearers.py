@@ -15,14 +15,12 @@ if TYPE_CHECKING:
 
 def make_wearers(source: SessionSource, patience: float = 0.0) -> Wearers:
     """Wearers for a data set, who wait so many seconds for a word (0: for ever). Of a world they
-    know all; of a twin's table what is in view; of any other data nothing but their questions."""
+    know all; of any other data nothing but their questions."""
     from simulator.parts.resources import cache_folder
     from simulator.wearer.further_pictures import Retaken
-    from simulator.world.sessions import TwinTable, World
+    from simulator.world.sessions import World
 
     folder, bounds = cache_folder() / "looks", TalkBounds(waiting=Waiting.of(patience))
-    if isinstance(source, TwinTable):
-        return Wearers(looks=Retaken(folder), bounds=bounds)
     if not isinstance(source, World):
         return Wearers(bounds=bounds)
     from simulator.world.checks.verify import read_facts

@@ -93,40 +93,6 @@ class World:
         return self._without.isdisjoint(ways)
 
 
-class TwinTable:
-    """Physical twins of a world's sessions: one table that `mmrag world twins` wrote."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        if not path.is_file():
-            raise SpecError(
-                f"{path}: there is no such file; name a table that `mmrag world twins` wrote, as "
-                "in twins:FOLDER/low-light@3.parquet."
-            )
-
-    @property
-    def fingerprint(self) -> str:
-        """Identifies the content."""
-        return f"twins-{Contents().sha256(self.path)[:16]}"
-
-    def __len__(self) -> int:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            return int(pq.read_metadata(self.path).num_rows)
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{self.path}: is no table of twins ({error}).") from error
-
-    def __iter__(self) -> Iterator[Session]:
-        return read_table(self.path, "captured")
-
-
-def open_twins(place: str, _: Reading) -> TwinTable:
-    """The table of one condition."""
-    return TwinTable(Path(place).absolute())
-
-
 def read_world(
     folder: str | Path, split: str = "multi-turn", *, pictures: Pictures = "captured"
 ) -> Iterator[Session]:
@@ -139,7 +105,7 @@ def read_world(
 
 
 def read_table(path: Path, pictures: Pictures) -> Iterator[Session]:
-    """Stream the sessions of one table of a world, or of its twins."""
+    """Stream the sessions of one table of a world."""
     import pyarrow.parquet as pq
 
     try:

@@ -22,7 +22,7 @@ from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Box
 from ui.replay.traceview import flat
-from ui.samples import Sample, retaken
+from ui.samples import Sample
 from ui.views.tapped_box import box_at
 
 SHOWN = 1280
@@ -63,8 +63,6 @@ class LabPicture(msgspec.Struct, frozen=True, kw_only=True):
     png: bytes
     sidecar: str
     file_name: str
-    twin: str = ""
-    """The same scene taken again under this kind and severity, as a data URL; empty without one."""
 
 
 def kinds() -> dict[str, tuple[str, ...]]:
@@ -91,7 +89,6 @@ def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = ""
     buffer = io.BytesIO()
     after.save(buffer, "PNG")
     name = re.sub(r"[^a-z0-9]+", "-", f"{spec}-seed-{seed}")
-    twin = retaken(source, spec) if isinstance(source, Sample) else None
     return LabPicture(
         spec=spec,
         before=data_url(before),
@@ -107,7 +104,6 @@ def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = ""
         png=buffer.getvalue(),
         sidecar=json.dumps(record, indent=2),
         file_name=name,
-        twin=data_url(twin.pil()) if twin else "",
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.studio import check_packages
-from simulator.studio.camera import taking, twins
+from simulator.studio.camera import looking_again, taking
 from simulator.world.pictures.scene import Rendered, Scene
 
 
@@ -24,9 +24,4 @@ class Studio:
     def again(self, scene: Scene, how: str) -> Rendered:
         """Take it as a wearer does who looks again."""
         check_packages()
-        return twins.again(scene, how)
-
-    def sitting(self, scene: Scene) -> twins.TwinSitting:
-        """Set a scene up to take several pictures of it."""
-        check_packages()
-        return twins.TwinSitting(scene)
+        return looking_again.again(scene, how)

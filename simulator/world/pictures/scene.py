@@ -60,9 +60,6 @@ class Scene(Record, frozen=True, kw_only=True):
     """Camera noise; 0 is a noiseless sensor, 1 that of a good phone indoors."""
 
 
-TWINS = ("blurred", "low-light", "occluded", "out-of-focus", "rotated", "truncated")
-"""What a renderer can let happen to a picture, by the names that the optics give it."""
-
 _STUDIO = "simulator.studio.camera.studio"
 """Found by name, because the studio imports the world."""
 
@@ -88,37 +85,6 @@ class Rendered(NamedTuple):
     """Metres from the eye; 0 where there is nothing but sky."""
 
 
-NEAR_ENOUGH = 0.05
-"""From a target of 0 to 1, what still counts as met."""
-
-
-class Twin(NamedTuple):
-    """A picture to which something has happened, and how much."""
-
-    shown: Rendered
-    target: float
-    """Similarity, visible share or degrees that the severity stands for."""
-    reached: float
-
-    @property
-    def in_reach(self) -> bool:
-        """Whether the severity was met: a smooth thing cannot be blurred beyond recognition."""
-        return abs(self.reached - self.target) <= NEAR_ENOUGH
-
-
-class Sitting(Protocol):
-    """One scene, of which several pictures are taken."""
-
-    @property
-    def clean(self) -> Rendered:
-        """The picture to which nothing has happened."""
-        ...
-
-    def twin(self, kind: str, severity: int) -> Twin:
-        """The picture to which one of `TWINS` has happened; 1 is hardly seen, 5 is hard."""
-        ...
-
-
 class Renderer(Protocol):
     """Takes pictures of scenes. Equal scenes give equal bytes on one machine."""
 
@@ -137,10 +103,6 @@ class Renderer(Protocol):
 
     def again(self, scene: Scene, how: str) -> Rendered:
         """Take it as a wearer does who looks again: `closer`, `brighter`, `level`, `other side`."""
-        ...
-
-    def sitting(self, scene: Scene) -> Sitting:
-        """Set a scene up to take several pictures of it."""
         ...
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from mmrag.errors import SpecError
 from simulator.studio.camera.developing import develop
+from simulator.studio.camera.looking_again import AGAIN, again
 from simulator.studio.camera.product_shot import studio
 from simulator.studio.camera.seeing import (
     corners,
@@ -27,7 +28,6 @@ from simulator.studio.camera.seeing import (
 )
 from simulator.studio.camera.staging import READABLE, can_be_read, stage
 from simulator.studio.camera.taking import _name_shown, compose, outline, settled
-from simulator.studio.camera.twins import AGAIN, TWINS, TwinSitting, again
 from simulator.studio.solid.forms import Material, Part, Placed, Print, Thing, View, moved
 from simulator.studio.solid.meshes import box, sheet
 from simulator.studio.tracing.tracer import glance
@@ -324,39 +324,6 @@ def test_catalogue_pictures_show_the_thing_large_and_from_another_side(kind: str
 
 
 @pytest.mark.proof("render")
-def test_twins_lose_more_the_worse_it_is() -> None:
-    scene = small("jar", key="twin", entity_scale=1.2)
-    plain = compose(scene)
-    whole = int(plain.masks[0].sum())
-    sitting = TwinSitting(scene)
-    dark = [sitting.twin("low-light", s).shown.image.mean() for s in (1, 5)]
-    assert dark[1] < 0.6 * dark[0]
-    assert sitting.twin("occluded", 5).shown.masks[0].sum() < 0.7 * whole
-    assert sitting.twin("truncated", 5).shown.masks[0].sum() < 0.6 * whole
-    for kind in ("blurred", "out-of-focus"):
-        edges = [
-            np.abs(np.diff(sitting.twin(kind, s).shown.image.astype(float), axis=1))[
-                plain.masks[0][:, 1:]
-            ].mean()
-            for s in (1, 5)
-        ]
-        assert edges[1] < 0.8 * edges[0], kind
-    assert set(TWINS) == {
-        "low-light", "occluded", "blurred", "out-of-focus", "truncated", "rotated",
-    }  # fmt: skip
-
-
-@pytest.mark.proof("render")
-@pytest.mark.parametrize("kind", sorted(TWINS))
-def test_a_severity_means_what_it_means_in_the_optics(kind: str) -> None:
-    sitting = TwinSitting(small("jar", key="twin", entity_scale=1.2, width=192, height=256))
-    made = sitting.twin(kind, 3)
-    ladder = {"occluded": 0.65, "truncated": 0.55, "rotated": 27.0}
-    assert made.target == ladder.get(kind, 0.66)
-    assert made.in_reach, made.reached
-
-
-@pytest.mark.proof("render")
 def test_who_looks_again_sees_more() -> None:
     scene = small("jar", key="twin", entity_scale=0.5)
     plain = compose(scene)
@@ -409,11 +376,3 @@ def test_odd_scenes_are_refused_in_one_line_with_the_cure(
         compose(small("jar", is_ego=is_ego, **{"main": look("jar"), **odd}))
     assert "\n" not in str(refused.value)
     str(refused.value).encode()
-
-
-@pytest.mark.proof("render")
-def test_impossible_scenes_are_refused() -> None:
-    with pytest.raises(SpecError, match="severity of 6"):
-        TwinSitting(small("jar")).twin("blurred", 6)
-    with pytest.raises(SpecError, match="no physical twin 'fog'"):
-        TwinSitting(small("jar")).twin("fog", 1)

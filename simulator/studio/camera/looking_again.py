@@ -1,0 +1,79 @@
+"""The same scene taken again by a wearer who looks again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mmrag.errors import SpecError
+from simulator.studio.camera.developing import develop
+from simulator.studio.camera.seeing import (
+    corners,
+    focal,
+    gazing,
+    largest,
+)
+from simulator.studio.camera.staging import Staged, focused
+from simulator.studio.camera.taking import described, seed_of, settled
+from simulator.studio.solid.forms import View, moved
+from simulator.studio.tracing.tracer import Traced, trace
+from simulator.world.pictures.scene import Rendered, Scene
+from simulator.world.pictures.traits import Draws
+
+
+def again(scene: Scene, how: str) -> Rendered:
+    """The picture of a wearer who looks again: `closer`, `brighter`, `level`, or from the
+    `other side`."""
+    if how not in AGAIN:
+        raise SpecError(f"nobody looks again {how!r}; there are {', '.join(sorted(AGAIN))}.")
+    settled_in = settled(scene)
+    subject = _traced(settled_in, scene).owner == 0
+    staged = AGAIN[how](settled_in, scene)
+    traced, noise = _traced(staged, scene), scene.noise * (1.0 if scene.is_ego else 0.5)
+    image = develop(
+        traced.light, Draws("develop", scene.key),
+        noise=noise, swing=scene.light_swing, limit=32.0, subject=subject,
+    )  # fmt: skip
+    return described(image, scene, staged, traced)
+
+
+def _traced(staged: Staged, scene: Scene) -> Traced:
+    w, h = scene.width, scene.height
+    return trace(staged.placed, staged.light, staged.view, w, h, seed=seed_of(scene))
+
+
+def _closer(staged: Staged, scene: Scene) -> Staged:
+    """A step towards the thing, so that it fills the picture."""
+    view, w, h = staged.view, scene.width, scene.height
+    middle, size = corners(staged.placed[0]).mean(0), largest(staged.placed[0])
+    away = np.asarray(view.eye) - middle
+    wanted = max(size * focal(view, w, h) / (0.7 * w), 0.16 + size / 2)
+    near = middle + away * min(wanted / float(np.linalg.norm(away)), 1.0)
+    view = gazing(view._replace(eye=tuple(near.tolist())), middle, w, h, (0.5, 0.5))
+    return staged._replace(view=focused(view, staged.placed[0]))
+
+
+def _brighter(staged: Staged, _: Scene) -> Staged:
+    lamps = tuple(lamp._replace(power=lamp.power * 2) for lamp in staged.light.lamps)
+    strength = max(staged.light.strength * 1.6, 0.6)
+    return staged._replace(light=staged.light._replace(strength=strength, lamps=lamps))
+
+
+def _other_side(staged: Staged, scene: Scene) -> Staged:
+    """Two steps around the thing."""
+    view = staged.view
+    middle = corners(staged.placed[0]).mean(0)
+    turn = Draws("other side", scene.key).pick("way", (-40.0, 40.0))
+    eye = moved(turn=turn)[:3, :3] @ (np.asarray(view.eye) - middle) + middle
+    moved_view: View = view._replace(eye=tuple(eye.tolist()))
+    return staged._replace(view=gazing(moved_view, middle, scene.width, scene.height, (0.5, 0.52)))
+
+
+AGAIN: dict[str, Callable[[Staged, Scene], Staged]] = {
+    "closer": _closer,
+    "brighter": _brighter,
+    "level": lambda staged, _: staged._replace(view=staged.view._replace(roll=0.0)),
+    "other side": _other_side,
+}
+"""How a wearer can look again."""
