@@ -14,7 +14,7 @@ LOOKED_AT = 2000
 
 
 def estimate(
-    parts: Parts, out: Path, *, like: Path | None, concurrency: int, repeats: int = 1
+    parts: Parts, out: Path, *, concurrency: int, like: Path | None = None
 ) -> dict[str, Any]:
     """Turns of a run, and what they would take if they are like those of an earlier run.
 
@@ -29,14 +29,13 @@ def estimate(
         held = alone if session.capture is None else times
         sessions += 1
         without += session.capture is None
-        conversations += held * repeats
-        turns += held * len(session.turns) * repeats
+        conversations += held
+        turns += held * len(session.turns)
     measured = _measured(parts.settings.agent, out, like)
     asked = round(turns * (measured["asked_share"] if measured else 1.0))
     found: dict[str, Any] = {
         "sessions": sessions,
         "conditions": times,
-        "repeats": repeats,
         "without_picture": without,
         "without_picture_held": alone,
         "conversations": conversations,
@@ -56,8 +55,7 @@ def estimate(
             found[name] = round(asked * (measured[name] + judging))
         found["judge_cost"] = asked * measured["judge_cost"] if known else None
         found["cost"] = asked * measured["cost"] + (found["judge_cost"] or 0.0)
-        once = conversations // repeats  # one time after the other
-        at_once = max(1, min(concurrency, once, measured["capacity"] or concurrency))
+        at_once = max(1, min(concurrency, conversations, measured["capacity"] or concurrency))
         found["seconds"] = asked * measured["seconds"] / at_once
     return found
 

@@ -40,7 +40,6 @@ def evaluate(
     out: str | Path | None = None,
     concurrency: int = 16,
     max_cost: float | None = None,
-    repeats: int | None = None,
     progress: bool = True,
     backend: str = "local",
     address: str | None = None,
@@ -65,8 +64,6 @@ def evaluate(
     is there. What an object did cannot be told from its settings, so its run goes to a fresh folder
     unless `out` says to go on.
 
-    `repeats` holds it so often in all; the report then tells chance from skill.
-
     `settings` are the other settings of a run (`simulator.run.config.RunConfig`), as in
     `mmrag run --help`: `seconds=20`, `wearer="live"`.
 
@@ -86,9 +83,8 @@ def evaluate(
         raise UsageError(
             f"search={search!r} is for agents that a spec names; an object brings its own searches."
         )
-    for name, count in (("concurrency", concurrency), ("repeats", repeats)):
-        if count is not None and count < 1:
-            raise UsageError(f"{name}={count!r} is a number of times; give at least 1.")
+    if concurrency < 1:
+        raise UsageError(f"concurrency={concurrency!r} is a number; give at least 1.")
     if max_cost is not None and not max_cost >= 0:  # so that "not a number" is none either
         raise UsageError(f"max_cost={max_cost!r} is an amount in US dollars; give 0 or more.")
     machines = Machines.read(backend, address, workers, stores)
@@ -109,8 +105,7 @@ def evaluate(
     try:
         parts = Parts(config, agent=own.agent if own else None, progress=progress)
         execute(
-            parts, folder, concurrency=concurrency, max_cost=max_cost, repeats=repeats,
-            machines=machines,
+            parts, folder, concurrency=concurrency, max_cost=max_cost, machines=machines,
         )  # fmt: skip
     finally:
         with contextlib.suppress(OSError):

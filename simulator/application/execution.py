@@ -25,20 +25,14 @@ def execute(
     *,
     concurrency: int = 16,
     max_cost: float | None = None,
-    repeats: int | None = None,
     hosting: Hosting = Hosting(),
     machines: Machines = Machines(),
 ) -> None:
-    """Hold a run of these parts, or go on with it, in `folder`, and as often again beside it.
+    """Hold a run of these parts, or go on with it, in `folder`.
 
-    `repeats` counts the run itself; a run that is gone on with has as many as it was begun with, or
-    more. Raises `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed
+    Raises `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed
     is kept.
     """
-    from simulator.run.results.repeats import repeat_folder
-    from simulator.terminal.live_table import cost_of
-    from simulator.terminal.progress import say
-
     parts.settings.refuse_person()
     place = folder.absolute()  # making an agent may change the working directory
     again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
@@ -46,20 +40,11 @@ def execute(
         again = f"the same command with --out {shlex.quote(str(folder))}"
     elif parts.has_own_agent:
         again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
-    how = _How(concurrency, hosting, machines, again)
-    number, last, spent = 1, repeats or 1, 0.0
-    while number <= last:
-        here = place if number == 1 else repeat_folder(place, number)
-        if number > 1 and parts.progress:
-            say(f"{folder.name}: time {number} of {last}")
-        left = None if max_cost is None else max(max_cost - spent, 0.0)
-        last = _hold(parts.for_once(), here, how, repeats=last, max_cost=left)
-        spent += cost_of(here) if max_cost is not None and number < last else 0.0
-        number += 1
+    _hold(parts, place, _How(concurrency, hosting, machines, again), max_cost)
 
 
 class _How(NamedTuple):
-    """What holds for every time that a run is held."""
+    """How a run is held."""
 
     concurrency: int
     hosting: Hosting
@@ -68,8 +53,8 @@ class _How(NamedTuple):
     """How to go on with it."""
 
 
-def _hold(parts: Parts, folder: Path, how: _How, *, repeats: int, max_cost: float | None) -> int:
-    """Hold all conversations once. Returns how often the run is to be held in all."""
+def _hold(parts: Parts, folder: Path, how: _How, max_cost: float | None) -> None:
+    """Hold all conversations."""
     from mmrag.cache import CacheStats
     from simulator.store.run_store import RunStore
     from simulator.terminal.event_loops import run_to_end
@@ -86,9 +71,6 @@ def _hold(parts: Parts, folder: Path, how: _How, *, repeats: int, max_cost: floa
     with interruptible(f"what was committed to {folder}", how.again), RunStore(folder) as store:
         parts.claim(store)
         store.set_meta("plan", {**promised, "capacity": made.capacity})
-        known: int = store.meta("repeats") or 1
-        if repeats > known:
-            store.set_meta("repeats", repeats)
         total = promised["conversations"]
         with (
             live_table(total, max_cost=max_cost, shown=parts.progress) as advance,
@@ -99,7 +81,6 @@ def _hold(parts: Parts, folder: Path, how: _How, *, repeats: int, max_cost: floa
         store.set_meta("finished", True)
         if saved != CacheStats():
             store.set_meta("cache", saved)
-    return max(repeats, known)
 
 
 def _holding(parts: Parts, plan: Plan, how: _How) -> Holding:
@@ -178,12 +159,6 @@ def rejudge(
 
 def forget_failures(folder: Path) -> int:
     """Drop failed turns and all after them, so that they are asked again. Returns how many."""
-    from simulator.run.results.repeats import repeat_folders
-
-    return sum(_forget_failures(place) for place in (folder, *repeat_folders(folder)))
-
-
-def _forget_failures(folder: Path) -> int:
     from simulator.store.run_store import RunStore
 
     dropped = 0

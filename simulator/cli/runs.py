@@ -29,15 +29,6 @@ MaxCost = Annotated[
     float | None,
     typer.Option(min=0, help="Stop once the run has cost this many dollars.", rich_help_panel=_RUN),
 ]
-Repeats = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        max=99,
-        help="Run it so often in all, to tell chance apart.",
-        rich_help_panel=_RUN,
-    ),
-]
 Isolate = Annotated[
     bool,
     typer.Option(
@@ -93,7 +84,6 @@ def run(
         str | None, typer.Option(help="errors: ask failed turns of the run again.")
     ] = None,
     max_cost: MaxCost = None,
-    repeats: Repeats = None,
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
@@ -106,9 +96,6 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Estimate turns, tokens, cost and time; ask nothing.")
     ] = False,
-    like: Annotated[
-        Path | None, typer.Option(help="An earlier run whose turns the estimate is based on.")
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run every conversation of a data set with an agent. Called again, it resumes.
@@ -130,16 +117,14 @@ def run(
         from simulator.cli.tables.estimate_table import print_estimate
         from simulator.parts.run_parts import Parts
 
-        found = estimate(
-            Parts(made), folder, like=like, concurrency=concurrency, repeats=repeats or 1
-        )
+        found = estimate(Parts(made), folder, concurrency=concurrency)
         print_estimate(found, as_json=as_json)
         return
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, made, as_json=as_json, again=bool(rerun) and folder.is_dir(),
-        concurrency=concurrency, max_cost=max_cost, repeats=repeats, hosting=hosting,
+        concurrency=concurrency, max_cost=max_cost, hosting=hosting,
         machines=machines,
     )  # fmt: skip
 
@@ -196,7 +181,6 @@ def resume(
     ] = False,
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
-    repeats: Repeats = None,
     isolate: Isolate = False,
     isolate_memory: IsolateMemory = None,
     isolate_processes: IsolateProcesses = None,
@@ -215,7 +199,7 @@ def resume(
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, load_run(folder).settings, as_json=as_json, again=errors,
-        concurrency=concurrency, max_cost=max_cost, repeats=repeats, hosting=hosting,
+        concurrency=concurrency, max_cost=max_cost, hosting=hosting,
         machines=machines,
     )  # fmt: skip
 
@@ -325,7 +309,6 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     from simulator.cli.tables.run_tables import tell_scores
     from simulator.faults.spec import faults
     from simulator.run.config import read_config
-    from simulator.run.results.repeats import all_alike
     from simulator.run.results.turn_results import (
         failure_cure,
         failure_note,
@@ -346,11 +329,6 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         _say(f"{note.rstrip('.')}. {cure}")
     if faulty is not None:
         _say(faulty)
-    if again := all_alike(place):
-        _say(
-            f"All {again} times every reply is the same: this assistant draws nothing anew (as "
-            "random, whose seed decides), so its repeats say nothing about chance."
-        )
     if left := left_behind():
         calls = counted(left, "call")
         _say(f"{calls} of the agent never ended and were left behind; --isolate can stop them.")

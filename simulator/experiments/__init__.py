@@ -1,1 +1,1 @@
-"""Experiments made of several runs: sweeps, audits, load, the papers' tables."""
+"""Experiments made of several runs: sweeps, load, the papers' tables."""

@@ -98,13 +98,6 @@ class Parts:
         other._base, other.cache = self, self.cache
         return other
 
-    def for_once(self) -> Parts:
-        """Parts to hold a run once with: what was made or asked for another time is not kept,
-        unless runs share it."""
-        if self._base:
-            return self
-        return Parts(self.settings, agent=self._own, source=self._source, progress=self.progress)
-
     # -- the data
 
     @cached_property

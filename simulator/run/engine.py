@@ -40,7 +40,7 @@ from mmrag.records import (
 from mmrag.search.session_passages import search_in
 from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
-from simulator.ears.hearing import Hear, Spoken
+from simulator.ears.hearing import Hear
 from simulator.faults.inputs import Stranger, given
 from simulator.faults.pictures import arrived
 from simulator.faults.turn import arriving, declared, fault_of, meeting
@@ -116,29 +116,6 @@ async def hold_conversation(
         await commit(result)
         results.append(result)
     return results
-
-
-async def ask_again(
-    session: Session,
-    index: int,
-    results: list[TurnResult],
-    agent: Agent,
-    judge: Judge,
-    *,
-    rules: Rules = Rules(),
-    place: Place = contextlib.nullcontext,
-) -> TurnResult:
-    """Ask one turn of a conversation that was held, with the history that it had then, and the
-    words that were heard then."""
-    turn, heard = session.turns[index], results[index].heard
-    query = query_of(session, turn, history_of(session, results[:index], rules), rules)
-    if heard is None:
-        return await one_turn(session, turn, query, agent, judge, rules, place)
-
-    async def again(_turn: Turn, _condition: str) -> Spoken:
-        return Spoken(heard, b"", b"")
-
-    return await one_turn(session, turn, query, agent, judge, rules, place, again)
 
 
 def broken_turns(

@@ -200,15 +200,13 @@ def test_short_work_without_a_terminal_is_silent(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == ""
 
 
-def test_an_estimate_counts_faults_and_repeats(tmp_path: Path) -> None:
+def test_an_estimate_counts_faults(tmp_path: Path) -> None:
     out = ("--out", str(tmp_path / "run"), "--dry-run", "--json")
     once = json.loads(mmrag(*SMALL, *out).stdout)
-    found = json.loads(
-        mmrag(*SMALL, "--faults", "web,network-loss@5", "--repeats", "3", *out).stdout
-    )
+    found = json.loads(mmrag(*SMALL, "--faults", "web,network-loss@5", *out).stdout)
     assert found["conditions"] == 1 + 6
-    assert found["conversations"] == 2 * 7 * 3
-    assert found["turns"] == once["turns"] * 7 * 3
+    assert found["conversations"] == 2 * 7
+    assert found["turns"] == once["turns"] * 7
 
 
 def test_a_report_gives_the_command_with_its_faults(tmp_path: Path) -> None:

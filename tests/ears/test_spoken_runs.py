@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 from called_command import mmrag as command
-from small_runs import ByNumber, Equality, make_session
+from small_runs import ByNumber, make_session
 from small_sounds import Writes, hold, tones, turn, wav
 
 from mmrag.errors import Denied, SpecError, UsageError
@@ -18,7 +18,6 @@ from mmrag.records import Reply, Status
 from simulator.ears.hearing import Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.run.config import RunConfig
-from simulator.run.engine import ask_again
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunReader, RunStore
 
@@ -198,17 +197,6 @@ def test_the_curve_of_a_noise_begins_with_speech_in_quiet(tmp_path: Path) -> Non
         bars = next(c for c in stage_bars(report["stages"], "p") if c.title == "street")
         assert ("(0 is in quiet)" in svg(bars)) == (start == "quiet")
         assert ("0: in quiet" in svg(chart)) == (start == "quiet")
-
-
-def test_a_turn_that_is_asked_again_is_what_was_heard_then(tmp_path: Path) -> None:
-    agent = ByNumber(lambda _s, _t: "c")
-    hold(tmp_path / "a", agent, tones(), sessions=1, spoken=("street@5",))
-    with RunReader(tmp_path / "a") as run:
-        session, results = run.session("s000", "street@5"), run.turns("s000", "street@5")
-    again = ByNumber(lambda _s, _t: "c")
-    result = asyncio.run(ask_again(session, 2, results, again, Equality()))
-    assert again.seen[0].text == results[2].heard.text
-    assert (result.degradation, result.heard) == ("street@5", results[2].heard)
 
 
 def test_settings_that_do_not_go_together_are_refused() -> None:

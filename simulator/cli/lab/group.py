@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from simulator.cli.lab.audit import audit
 from simulator.cli.lab.crag import crag_recall, crag_tables
 from simulator.cli.lab.degrade import degrade_command
 from simulator.cli.lab.load import load
@@ -17,10 +16,10 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Experiments: degrade, sweep, audit, load, wikieval, crag-tables, crag-recall.",
+        help="Experiments: degrade, sweep, load, wikieval, crag-tables, crag-recall.",
     )
     group.command("degrade")(degrade_command)
-    for command in (sweep, audit, load, wikieval):
+    for command in (sweep, load, wikieval):
         group.command()(command)
     group.command("crag-tables")(crag_tables)
     group.command("crag-recall")(crag_recall)

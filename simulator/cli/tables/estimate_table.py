@@ -21,15 +21,14 @@ def print_estimate(found: dict[str, Any], *, as_json: bool) -> None:
         if text and held < found["conditions"]
         else ""
     )
-    times = f" × {found['repeats']} times" if found["repeats"] > 1 else ""
     typer.echo(
-        f"{found['sessions']:,} sessions × {found['conditions']} conditions{once}{times} = "
+        f"{found['sessions']:,} sessions × {found['conditions']} conditions{once} = "
         f"{found['conversations']:,} conversations, {found['turns']:,} turns at most"
     )
     if found["measured_on"] is None:
         typer.echo(
             "Tokens, cost and time are unknown: no turn of this agent was measured yet. "
-            "Run a few sessions (--limit 5) and estimate again, or give such a run with --like."
+            "Run a few sessions (--limit 5) and estimate again."
         )
         return
     typer.echo(

@@ -1,1 +1,1 @@
-"""How sure a figure is: intervals, noise of repeats, corrections by people's verdicts."""
+"""How sure a figure is: intervals, corrections by people's verdicts."""

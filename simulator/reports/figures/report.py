@@ -15,7 +15,6 @@ from mmrag.metrics.correction import JudgeCalibration
 from mmrag.metrics.headline import HEADLINE, Uncertainty, bounds_note
 from mmrag.records import Record
 from simulator.reports.certainty.by_people import known_of, with_people
-from simulator.reports.certainty.chance import chance
 from simulator.reports.certainty.confidence import confidence
 from simulator.reports.certainty.corrected import check_calibration, corrected
 from simulator.reports.figures.costs import costs, latency_by_condition
@@ -132,10 +131,7 @@ def build_report(
     """The whole report of one or several runs."""
     how = options.uncertainty
     shown = [item for item in loaded if not _is_counterpart(item, loaded)]
-    runs = [
-        _run(item, _counterpart(item, loaded), stop, agent_errors, how, options, on_part)
-        for item in shown
-    ]
+    runs = [_run(item, _counterpart(item, loaded), stop, how, options, on_part) for item in shown]
     lacking = (
         lacking_verdicts(run["name"], condition)
         for run in runs
@@ -171,7 +167,6 @@ def _run(
     item: Loaded,
     counterpart: Loaded | None,
     stop: StopPolicy,
-    agent_errors: str,
     how: Uncertainty,
     options: ReportOptions,
     on_part: Callable[[str], None],
@@ -212,7 +207,6 @@ def _run(
             }
             for name, figures in headlines.items()
         ],
-        "noise": chance(item.run, frame, main, stop, agent_errors, how),
         "robustness": broken,
         "stages": stages(frame),
         **(

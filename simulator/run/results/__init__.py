@@ -1,1 +1,1 @@
-"""From a run's records to outcomes: turns, repeats, official replies, error texts."""
+"""From a run's records to outcomes: turns, official replies, error texts."""
