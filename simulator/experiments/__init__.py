@@ -1,1 +1,1 @@
-"""Experiments made of several runs: sweeps, load, the papers' tables."""
+"""Experiments made of several runs: sweeps, the papers' tables."""

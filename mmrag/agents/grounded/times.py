@@ -61,15 +61,6 @@ def numbers_in(text: str) -> list[Value]:
     return quantities(_SPOKEN.sub(figure, CLOCK.sub(" ", text)))
 
 
-def quantity_in(text: str) -> Value | None:
-    """The first quantity of a text with its unit, in figures or words."""
-    found = quantities(text)
-    if found:
-        return found[0]
-    number = number_in(text)
-    return None if number is None else Value(kind="number", text=text, number=number)
-
-
 def hour_in(text: str) -> str:
     """The time of day that a phrase says, as HH:MM; "seven" is in the evening.
 

@@ -6,7 +6,6 @@ import typer
 
 from simulator.cli.lab.crag import crag_recall, crag_tables
 from simulator.cli.lab.degrade import degrade_command
-from simulator.cli.lab.load import load
 from simulator.cli.lab.sweep import sweep
 from simulator.cli.measure import wikieval
 
@@ -16,10 +15,10 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Experiments: degrade, sweep, load, wikieval, crag-tables, crag-recall.",
+        help="Experiments: degrade, sweep, wikieval, crag-tables, crag-recall.",
     )
     group.command("degrade")(degrade_command)
-    for command in (sweep, load, wikieval):
+    for command in (sweep, wikieval):
         group.command()(command)
     group.command("crag-tables")(crag_tables)
     group.command("crag-recall")(crag_recall)
