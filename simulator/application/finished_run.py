@@ -147,8 +147,8 @@ class Run:
         return Verdicts(self.folder)
 
     def export(self, path: str | Path, to: str | None = None) -> int:
-        """Write all turns for another tool: `parquet`, `jsonl`, `hf`, `inspect`, `mlflow`, `otel`
-        or `wandb-offline` (by the name, where it is left out; docs/doors.md).
+        """Write all turns for another tool: `parquet`, `jsonl`, `inspect`, `mlflow` or
+        `otel` (by the name, where it is left out; docs/doors.md).
 
         Returns the number of turns.
         """

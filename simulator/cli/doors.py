@@ -22,12 +22,10 @@ def export(
     out: Annotated[str, typer.Argument(help="File or folder to write, or a collector's address.")],
     to: Annotated[
         str | None,
-        typer.Option(
-            help="parquet, jsonl, hf, inspect, mlflow, otel or wandb-offline; else by the name."
-        ),
+        typer.Option(help="parquet, jsonl, inspect, mlflow or otel; else by the name."),
     ] = None,
 ) -> None:
-    """Write a run for another tool: tables, Inspect, MLflow, OpenTelemetry, W&B."""
+    """Write a run for another tool: tables, Inspect, MLflow, OpenTelemetry."""
     from simulator.application.finished_run import load_run
 
     typer.secho(f"{counted(load_run(folder).export(out, to), 'turn')} written to {out}.", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from mmrag.errors import ConflictError, SpecError, StoreError
@@ -10,9 +9,9 @@ from mmrag.files.atomic import folder_unless_failed
 from simulator.store.export import TABLES, reason_of, write_table
 from simulator.store.run_store import RunReader
 
-DOORS = (*TABLES, "inspect", "mlflow", "otel", "wandb-offline")
+DOORS = (*TABLES, "inspect", "mlflow", "otel")
 
-_BY_NAME = {".parquet": "parquet", ".jsonl": "jsonl", ".eval": "inspect", "": "hf"}
+_BY_NAME = {".parquet": "parquet", ".jsonl": "jsonl", ".eval": "inspect"}
 
 
 def export_run(run: RunReader, out: str | Path, to: str | None = None) -> int:
@@ -46,12 +45,11 @@ def _written(run: RunReader, out: Path, door: str) -> int:
 
         if (out / DATABASE).is_file():
             return write_mlflow(run, out)
-        return _into_folder(out, lambda: write_mlflow(run, out))
+        # it writes its paths into its files, so it cannot be written elsewhere first
+        _refuse_existing(out)
+        with folder_unless_failed(out):
+            return write_mlflow(run, out)
     _refuse_existing(out)
-    if door == "wandb-offline":
-        from simulator.exchange.wandb_offline import write_wandb
-
-        return _into_folder(out, lambda: write_wandb(run, out))
     out.parent.mkdir(parents=True, exist_ok=True)
     if door == "inspect":
         from simulator.exchange.inspect.log import write_inspect
@@ -67,10 +65,3 @@ def _written(run: RunReader, out: Path, door: str) -> int:
 def _refuse_existing(out: Path) -> None:
     if out.exists():
         raise ConflictError(f"{out} exists already; choose another name or remove it.")
-
-
-def _into_folder(out: Path, write: Callable[[], int]) -> int:
-    """For what writes its paths into its files, so that it cannot be written elsewhere first."""
-    _refuse_existing(out)
-    with folder_unless_failed(out):
-        return write()

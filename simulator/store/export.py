@@ -1,23 +1,20 @@
-"""A run as a table: one row per turn, for pandas, a spreadsheet or a Hugging Face data set."""
+"""A run as a table: one row per turn, for pandas or a spreadsheet."""
 
 from __future__ import annotations
 
 import itertools
 import os
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
-from mmrag.extras import need
 from mmrag.files.atomic import appearing
 from mmrag.records import Session, Turn, TurnResult, encode, outcome_word
 from simulator.store.run_store import RunReader
 
-TABLES = ("parquet", "jsonl", "hf")
-"""Formats: one row per turn, or per conversation with its picture (hf)."""
+TABLES = ("parquet", "jsonl")
 
 COLUMNS = (
     "session_id", "degradation", "turn_index", "interaction_id", "status", "outcome", "exact",
@@ -34,8 +31,6 @@ OWN = "meta."
 
 def write_table(run: RunReader, out: Path, kind: str) -> int:
     """Write every turn of a run as one of `TABLES`. Returns the number of rows."""
-    if kind == "hf":
-        return _hugging_face(run, out)
     with appearing(out) as temporary:
         columns = columns_of(run)
         rows = turn_rows(run, columns)
@@ -133,48 +128,6 @@ def _parquet(rows: Iterable[dict[str, Any]], out: Path, columns: Sequence[str]) 
         for chunk in _chunks(rows, 2000):
             writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
             count += len(chunk)
-    return count
-
-
-def _hugging_face(run: RunReader, out: Path) -> int:
-    """One row per session with its picture, as CRAG-MM has it."""
-    need("datasets", "tables", "a run as a data set")
-    import datasets
-    from datasets.arrow_writer import ArrowWriter
-
-    count, columns = 0, columns_of(run)
-
-    def sessions() -> Iterator[dict[str, Any]]:
-        nonlocal count
-        for session in run.sessions():
-            turns = list(_session_rows(run, session, columns))
-            count += len(turns)
-            digest = "" if session.capture is None else session.capture.image.sha256
-            picture = run.images.get(digest).data if digest else None
-            yield {
-                "session_id": session.id,
-                "degradation": session.degradation,
-                "image": None if picture is None else {"bytes": picture, "path": None},
-                "turns": turns,
-            }
-
-    features = datasets.Features(
-        {
-            "session_id": datasets.Value("string"),
-            "degradation": datasets.Value("string"),
-            "image": datasets.Image(),
-            "turns": [datasets.Features.from_arrow_schema(_schema(columns))],
-        }
-    )
-    with tempfile.TemporaryDirectory(dir=out.parent) as beside:
-        path = str(Path(beside) / "sessions.arrow")
-        with ArrowWriter(path=path, features=features) as writer:
-            for row in sessions():
-                writer.write(cast("dict[str, Any]", features.encode_example(row)))
-            writer.finalize()
-        whole = Path(beside) / "set"
-        datasets.Dataset.from_file(path).save_to_disk(str(whole))
-        whole.rename(out)  # whole or not at all
     return count
 
 

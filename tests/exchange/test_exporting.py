@@ -15,7 +15,7 @@ from simulator.exchange.exports import DOORS, export_run
 from simulator.exchange.inspect import log as inspect_log
 from simulator.store.run_store import RunReader
 
-FILES = {"inspect": "log.eval", "otel": "spans.jsonl", "parquet": "a.parquet", "hf": "set"}
+FILES = {"inspect": "log.eval", "otel": "spans.jsonl", "parquet": "a.parquet"}
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_the_name_decides_where_nothing_else_is_said(tmp_path: Path, run: RunRea
     for name, first in (("a.eval", b"PK"), ("a.parquet", b"PAR1"), ("a.jsonl", b"{")):
         assert export_run(run, tmp_path / name) == 12
         assert (tmp_path / name).read_bytes().startswith(first)
-    with pytest.raises(SpecError, match="inspect, mlflow, otel, wandb-offline"):
+    with pytest.raises(SpecError, match="inspect, mlflow, otel"):
         export_run(run, tmp_path / "a.txt")
 
 
@@ -69,22 +69,6 @@ def test_what_fails_half_way_leaves_nothing(
     monkeypatch.setattr(module, "talks", failing)
     with pytest.raises(StoreError, match="No space left"):
         export_run(run, tmp_path / "deep" / FILES[to], to)
-    assert not list((tmp_path / "deep").iterdir())
-
-
-def test_a_data_set_that_fails_half_way_leaves_nothing(
-    tmp_path: Path, run: RunReader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from datasets import Dataset
-
-    def half(self: object, place: str) -> None:
-        Path(place).mkdir()
-        (Path(place) / "data-00000.arrow").write_bytes(b"half")
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Dataset, "save_to_disk", half)
-    with pytest.raises(StoreError, match="No space left"):
-        export_run(run, tmp_path / "deep" / "set", "hf")
     assert not list((tmp_path / "deep").iterdir())
 
 
