@@ -57,9 +57,9 @@ def _hold(parts: Parts, folder: Path, how: _How, max_cost: float | None) -> None
     """Hold all conversations."""
     from mmrag.cache import CacheStats
     from simulator.store.run_store import RunStore
+    from simulator.terminal.cost_cap import counted_conversations
     from simulator.terminal.event_loops import run_to_end
     from simulator.terminal.interruption import interruptible
-    from simulator.terminal.live_table import live_table
 
     parts.check_agent()
     _ = parts.source  # what cannot be opened or made is told before a model is asked
@@ -73,7 +73,7 @@ def _hold(parts: Parts, folder: Path, how: _How, max_cost: float | None) -> None
         store.set_meta("plan", {**promised, "capacity": made.capacity})
         total = promised["conversations"]
         with (
-            live_table(total, max_cost=max_cost, shown=parts.progress) as advance,
+            counted_conversations(total, max_cost=max_cost, shown=parts.progress) as advance,
             made.opened(),
         ):
             saved = run_to_end(made.hold(store, advance))

@@ -164,7 +164,7 @@ def paid_model(store: RunStore | RunShard, model: str | Model, max_cost: float |
     """A model whose answers are kept in a run, and which stops at its cost."""
     from mmrag.models import models
     from simulator.application.run_measures import paid_once
-    from simulator.terminal.live_table import CostCap
+    from simulator.terminal.cost_cap import CostCap
 
     def on_cost(cost: float) -> None:
         if max_cost is not None and cost >= max_cost:

@@ -100,7 +100,7 @@ def run_sweep(
     """Run every setting and compare each with the base; `measures` adds figures to the verdicts."""
     from simulator.application.execution import execute
     from simulator.application.measure import measure
-    from simulator.terminal.live_table import CostCap, cost_of
+    from simulator.terminal.cost_cap import CostCap, cost_of
     from simulator.terminal.progress import say
 
     settings = settings_of(parts.settings.agent, vary, grid=grid)
@@ -130,7 +130,7 @@ def run_sweep(
 
 
 def _spent_up(total: float, most: float) -> MmragError:
-    from simulator.terminal.live_table import CostCap
+    from simulator.terminal.cost_cap import CostCap
 
     return CostCap(
         f"the sweep has cost ${total:.2f} and --max-cost is ${most:.2f}. What was committed is "
@@ -141,7 +141,7 @@ def _spent_up(total: float, most: float) -> MmragError:
 def _spent(folder: Path) -> float:
     """What a setting has cost, its judge and its measures included."""
     from simulator.store.run_store import RunReader
-    from simulator.terminal.live_table import cost_of
+    from simulator.terminal.cost_cap import cost_of
 
     if not (folder / "run.sqlite").is_file():
         return 0.0

@@ -23,7 +23,7 @@ from mmrag.agents.fakes import RandomAgent
 from mmrag.errors import ConflictError, SpecError, UsageError
 from mmrag.protocols import Resources
 from simulator import Query, Reply, Run, evaluate, load_run
-from simulator.terminal.live_table import live_table
+from simulator.terminal.cost_cap import counted_conversations
 
 quick = partial(evaluate, limit=2, judge="exact", progress=False)
 
@@ -274,38 +274,9 @@ def test_ctrl_c_in_a_notebook_keeps_what_was_committed(capfd: pytest.CaptureFixt
     assert len(run.turns()) == 0  # the turns in flight were given up at once
 
 
-class Output:
-    """What `IPython.display` offers, as far as it is used."""
-
-    def __init__(self) -> None:
-        self.drawn: list[str] = []
-
-    def HTML(self, text: str) -> str:  # noqa: N802
-        return text
-
-    def display(self, text: str, *, display_id: bool) -> Output:
-        assert display_id
-        self.drawn.append(text)
-        return self
-
-    def update(self, text: str) -> None:
-        self.drawn.append(text)
-
-
-def test_progress_in_a_notebook_is_one_output(monkeypatch: pytest.MonkeyPatch) -> None:
-    output = Output()
-    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
-    monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
-    monkeypatch.setitem(sys.modules, "IPython.display", output)
-    evaluate(silent, limit=2, judge="exact")
-    assert "conversations: 0 of 2" in output.drawn[0]
-    assert "conversations: 2 of 2" in output.drawn[-1]
-    assert "clean" in output.drawn[-1]
-
-
 def test_silent_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     quick(silent)
-    with live_table(3, shown=False):
+    with counted_conversations(3, shown=False):
         pass
     assert capfd.readouterr() == ("", "")
 

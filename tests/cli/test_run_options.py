@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -16,7 +15,7 @@ from planted_runs import make_session, plant
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
 from simulator.run.runner import Progress
 from simulator.store.run_store import RunReader
-from simulator.terminal.live_table import CostCap, LiveCounts, live_table
+from simulator.terminal.cost_cap import CostCap, counted_conversations
 from simulator.terminal.progress import PlainProgress, stage_bars
 
 ROOT = Path(__file__).parents[2]
@@ -118,7 +117,7 @@ def finished(condition: str, cost: float, outcome: Outcome = Outcome.PERFECT) ->
 
 
 def test_the_cost_cap_ends_a_run() -> None:
-    with live_table(10, max_cost=0.25) as advance:
+    with counted_conversations(10, max_cost=0.25) as advance:
         advance(finished("clean", 0.1))
         advance(finished("clean", 0.1))
         with pytest.raises(CostCap, match=r"has cost \$0.30 and --max-cost is \$0.25"):
@@ -128,7 +127,7 @@ def test_the_cost_cap_ends_a_run() -> None:
 def test_a_cost_cap_that_the_last_conversation_reaches_ends_nothing() -> None:
     ended: dict[int, bool] = {}
     for conversations in (2, 3):
-        with live_table(conversations, max_cost=0.15) as advance:
+        with counted_conversations(conversations, max_cost=0.15) as advance:
             advance(finished("clean", 0.1))
             try:
                 advance(finished("clean", 0.1))
@@ -137,21 +136,6 @@ def test_a_cost_cap_that_the_last_conversation_reaches_ends_nothing() -> None:
             else:
                 ended[conversations] = False
     assert ended == {2: False, 3: True}  # the same cost ends a run that has more to do
-
-
-def test_the_live_table_counts_by_condition() -> None:
-    from rich.console import Console
-
-    tally = LiveCounts()
-    tally.add(finished("clean", 0.5))
-    tally.add(finished("low-light@3", 0.25, Outcome.INCORRECT))
-    console = Console(width=120, record=True, file=io.StringIO())
-    console.print(tally.table())
-    shown = console.export_text()
-    assert "clean" in shown
-    rows = {line.split()[0]: line.split()[1:4] for line in shown.splitlines()[1:]}
-    assert rows == {"clean": ["1", "1", "0"], "low-light@3": ["1", "0", "0"]}
-    assert tally.cost == 0.75
 
 
 def test_without_a_terminal_long_work_says_now_and_then_how_far_it_is(
@@ -184,7 +168,7 @@ def test_a_run_without_a_terminal_says_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("simulator.terminal.progress.EVERY", 0.0)
-    with live_table(3) as advance:
+    with counted_conversations(3) as advance:
         advance(finished("clean", 0.1))
         advance(finished("clean", 0.1))
     lines = capsys.readouterr().err.splitlines()

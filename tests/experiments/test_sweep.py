@@ -27,7 +27,7 @@ from simulator.experiments.sweep import folder_of, parse_vary, settings_of
 from simulator.parts import resources
 from simulator.parts import run_parts as parts
 from simulator.reports.draw.sweep import write_sweep
-from simulator.terminal.live_table import CostCap
+from simulator.terminal.cost_cap import CostCap
 
 FILLER = "Nothing of note was recorded in that year. " * 12
 
