@@ -15,7 +15,6 @@ from called_command import mmrag
 from planted_runs import by_severity, plant
 
 from simulator import load_run
-from simulator.application.run_verdicts import Verdicts
 from simulator.exchange.facts import facts_of
 from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.store.run_store import RunReader
@@ -118,12 +117,6 @@ def test_the_same_ten_figures_everywhere(
         "low": facts["truthfulness.low"], "high": facts["truthfulness.high"],
         "multi-turn": facts["multi_turn_score"],
     }  # fmt: skip
-    verdicts = Verdicts(run)
-    one = next(turn for turn in verdicts.queue(5) if turn.outcome == "correct")
-    verdicts.say(*one.key[::2], "right", person="anna", degradation=one.key[1])
-    corrected = verdicts.corrected("clean")
-    assert corrected is not None
-    shown["Verdicts"] = told(corrected["judged"])
     page = Breakage(Analysis({"run": Catalogue(RunReader(run))})).of("run")
     shown["Robustness"] = {
         "truthfulness": page.clean["estimate"], "low": page.clean["low"],

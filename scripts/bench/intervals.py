@@ -13,7 +13,6 @@ import time
 
 import numpy as np
 
-from mmrag.metrics.correction import JudgeCalibration, correct_rates
 from mmrag.metrics.statistics import (
     bootstrap_replicates,
     cluster_bootstrap,
@@ -48,7 +47,6 @@ def main() -> None:
     print(f"true truthfulness {truth:.4f}; {runs} runs each\n")
     coverage(rng, truth, runs)
     false_positives(rng, 4 * runs)
-    corrections(rng, runs)
     speed()
 
 
@@ -90,42 +88,6 @@ def false_positives(rng: np.random.Generator, runs: int) -> None:
             f"  {sessions:4} sessions: clusters {hits / runs:.1%}, "
             f"naive turns {naive / runs:.1%} (excess {excess:+.1%})"
         )
-
-
-def corrections(rng: np.random.Generator, runs: int) -> None:
-    """A judge with sensitivity .93 and specificity .88, calibrated on 500 human verdicts."""
-    print("\ncorrected intervals hold the true rate 0.35 (judge: sensitivity .93, specificity .88)")
-    rate, held = 0.35, {"uncorrected": 0, "corrected": 0}
-    for seed in range(runs):
-        known, judged_known = draw(rng, rate, 500)
-        _, judged = draw(rng, rate, 2_000)
-        yes, n = int(judged.sum()), len(judged)
-        hits = int((judged_known & known).sum())
-        rejects = int((~judged_known & ~known).sum())
-        intervals = {
-            "uncorrected": wilson(yes, n),
-            "corrected": correct_rates(
-                {"correct": yes, "incorrect": n - yes},
-                JudgeCalibration(
-                    judge="j",
-                    outcomes=("correct", "incorrect"),
-                    counts=(
-                        (hits, int(known.sum()) - hits),
-                        (int((~known).sum()) - rejects, rejects),
-                    ),
-                ),
-                resamples=1_000,
-                seed=seed,
-            )["correct"],
-        }  # fmt: skip
-        for name, found in intervals.items():
-            held[name] += found.low <= rate <= found.high
-    print("  " + ", ".join(f"{name} {count / runs:.1%}" for name, count in held.items()))
-
-
-def draw(rng: np.random.Generator, rate: float, n: int) -> tuple[np.ndarray, np.ndarray]:
-    true = rng.random(n) < rate
-    return true, np.where(true, rng.random(n) < 0.93, rng.random(n) < 0.12)
 
 
 def speed() -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.files.atomic import appearing
-from mmrag.records import Record
+from mmrag.records import Outcome
 from simulator.people.agreement import PeopleAgreement, agreement
 from simulator.people.current_verdicts import Standing, agreed, standing_in, turn_of
 from simulator.people.human_verdicts import (
@@ -22,28 +22,7 @@ from simulator.people.human_verdicts import (
     make_verdict,
     read_log,
 )
-from simulator.people.judged import judged_turns
-from simulator.people.queue import SIZE, draw
 from simulator.store.run_store import RunReader
-
-
-class Queued(Record, frozen=True, kw_only=True):
-    """A turn of the queue."""
-
-    session_id: str
-    degradation: str
-    turn_index: int
-    outcome: str
-    """The judge's: correct, missing or incorrect."""
-    why: str
-    """What makes it worth reading."""
-    read_by: tuple[str, ...]
-    """Who has said anything of it, unsure included."""
-
-    @property
-    def key(self) -> Key:
-        """The turn it is about."""
-        return (self.session_id, self.degradation, self.turn_index)
 
 
 class Verdicts:
@@ -53,7 +32,7 @@ class Verdicts:
 
         run = load_run("runs/mine")
         run.verdicts.say("s001", 0, "wrong", person="anna", note="another street")
-        run.verdicts.corrected()
+        run.verdicts.agreement()
     """
 
     def __init__(self, folder: Path) -> None:
@@ -77,76 +56,25 @@ class Verdicts:
         person: str,
         degradation: str = "clean",
         note: str = "",
-        drawn: bool = False,
     ) -> HumanVerdict:
-        """Give a verdict: right, wrong, missing, unsure, or withdrawn to take back one's own.
-
-        `drawn` says that the queue gave this turn, and not a search for mistakes: only such turns
-        speak for those that nobody read.
-        """
+        """Give a verdict: right, wrong, missing, unsure, or withdrawn to take back one's own."""
         key = (session_id, degradation, turn_index)
         check_there(self.folder)
         with RunReader(self.folder) as run:
             reply = _reply(run, key)
-        verdict = make_verdict(key, said, person=person, reply=reply, note=note, drawn=drawn)
+        verdict = make_verdict(key, said, person=person, reply=reply, note=note)
         append(self.folder, verdict)
         return verdict
-
-    def queue(
-        self, size: int = SIZE, *, person: str = "", second: bool = False, seed: int = 0
-    ) -> list[Queued]:
-        """The turns worth reading most, in the order to read them.
-
-        All of them, read or not; with `person`, those that this person has not read. `second`
-        leaves only turns that another person has read: for a second opinion on the same.
-        """
-        with RunReader(self.folder) as run:
-            turns, said = draw(judged_turns(run), size, seed), standing_in(run)
-        found: list[Queued] = []
-        for turn in turns:
-            readers = tuple(said.get(turn.key, {}))
-            if (person and person in readers) or (second and not set(readers) - {person}):
-                continue
-            found.append(
-                Queued(
-                    session_id=turn.key[0], degradation=turn.key[1], turn_index=turn.key[2],
-                    outcome=turn.outcome, why=turn.doubt or f"judged {turn.outcome}",
-                    read_by=readers,
-                )
-            )  # fmt: skip
-        return found
 
     def agreement(self) -> PeopleAgreement:
         """How far people agree with each other, and the judge with them."""
         with RunReader(self.folder) as run:
-            judged = {turn.key: turn.outcome for turn in judged_turns(run)}
+            judged = {
+                (turn.session_id, turn.degradation, turn.turn_index): _outcome(turn.verdict.outcome)
+                for turn in run.results()
+                if turn.verdict is not None and turn.verdict.outcome is not Outcome.UNSCORED
+            }
             return agreement(standing_in(run), judged)
-
-    def corrected(self, condition: str | None = None) -> dict[str, Any] | None:
-        """A condition's headline as judged, and with people's verdicts taken in.
-
-        The report's own figures. None where people have decided nothing.
-        """
-        from mmrag.metrics.headline import HEADLINE
-        from simulator.reports.certainty.by_people import known_of, with_people
-        from simulator.reports.figures.headline import headline
-        from simulator.reports.figures.report import HOW, ReportOptions, load_runs, main_condition
-
-        with RunReader(self.folder) as run:
-            known = known_of(run)
-            if known is None:
-                return None
-            frame = load_runs([run], ReportOptions())[0][0].frame
-        name = condition or main_condition(frame)
-        if name not in frame.conditions:
-            there = ", ".join(frame.conditions)
-            raise UsageError(f"the run has no condition {name!r}; it has {there}.")
-        rows = frame.condition(name)
-        return {
-            "condition": name,
-            "judged": headline(frame, rows, HOW)["strict"][HEADLINE],
-            "corrected": with_people(frame, rows, known, HOW),
-        }
 
     def lines(self) -> list[dict[str, Any]]:
         """The decided turns as `mmrag judge calibrate` reads them."""
@@ -199,10 +127,13 @@ def _line(
         "human_outcome": {"correct": "perfect"}.get(outcome, outcome),
         "people": {who: str(v.said) for who, v in people.items()},
         "notes": {who: v.note for who, v in people.items() if v.note},
-        "drawn": any(v.drawn for v in people.values()),
         "outcome": str(verdict.outcome) if verdict else None,
         "judge": verdict.judge if verdict else None,
     }
+
+
+def _outcome(outcome: Outcome) -> str:
+    return "correct" if outcome.is_correct else str(outcome)
 
 
 def _reply(run: RunReader, key: Key) -> str:

@@ -129,27 +129,21 @@ def judge_file(
 def calibrate(
     human: Annotated[Path, typer.Argument(help="Lines with human_correct or human_outcome.")],
     judge: JudgeName = "builtin",
-    out: Annotated[Path | None, typer.Option(help="Where to store the calibration.")] = None,
     as_json: AsJson = False,
     concurrency: Annotated[int, typer.Option(min=1, help="Questions in flight.")] = 8,
 ) -> None:
-    """Measure a judge against people, and store its confusion for reports to correct with."""
+    """Measure a judge against people: accuracy, kappa, and what it takes for what."""
     import hashlib
 
     import msgspec
 
     from mmrag.metrics.agreement import compare
-    from mmrag.metrics.correction import calibrate as count
-    from mmrag.metrics.correction import save_calibration
     from mmrag.records import Outcome
     from simulator.parts.preflight import ready_judge
 
     chosen = ready_judge(judge)
     lines = read_lines(human)
     labels = [_human(row, human) for row, _ in lines]  # before a judge is paid
-    target = out or human.with_suffix(".calibration.json")
-    if target.is_dir() or not target.parent.is_dir():
-        raise UsageError(f"{target}: no file can be written there; give --out a file.")
     binary = all("human_outcome" not in row for row, _ in lines)
     truth: list[str] = []
     judged: list[str] = []
@@ -164,13 +158,11 @@ def calibrate(
     fingerprint = hashlib.sha256(human.read_bytes()).hexdigest()
     found = compare(truth, judged)
     name = str(getattr(chosen, "id", judge))
-    save_calibration(count(truth, judged, judge=name, source=fingerprint), target)
     seen = getattr(chosen, "made_from", None) == fingerprint
     if as_json:
         shown = msgspec.to_builtins(found) | {
             "judge": name,
             "unscored": unscored,
-            "stored": str(target),
             "made_from_this_file": seen,
         }
         typer.echo(json.dumps(shown, ensure_ascii=False))
@@ -178,7 +170,6 @@ def calibrate(
     typer.echo(f"judge     {name}")
     _show(found)
     typer.echo(f"unscored  {unscored}")
-    typer.echo(f"stored    {target}")
     if seen:
         typer.echo(
             "These figures flatter: this judge was made from this very file (docs/judges.md)."

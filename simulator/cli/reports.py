@@ -79,10 +79,6 @@ def report(
     ] = None,
     title: Title = None,
     failures: Annotated[int, typer.Option(min=0, help="Failures shown with pictures.")] = 20,
-    calibration: Annotated[
-        Path | None,
-        typer.Option(help="Of the judge, from `mmrag judge calibrate`: corrects the headline."),
-    ] = None,
     replay: Annotated[
         str, typer.Option(help="Failures link there: the app's address, or a bundle's page.")
     ] = "http://127.0.0.1:7860",
@@ -92,13 +88,9 @@ def report(
 
     A run made with --reference-history is paired with the same run without it.
     """
-    from mmrag.metrics.correction import load_calibration
     from simulator.reports.draw.write import make_report
 
-    options = msgspec.structs.replace(
-        options, title=title, failures=failures,
-        calibration=load_calibration(calibration) if calibration else None,
-    )  # fmt: skip
+    options = msgspec.structs.replace(options, title=title, failures=failures)
     folder = out or runs[0] / "report"
     with _saying() as say:
         made = make_report(runs, folder, options, replay=replay, on_part=say)

@@ -38,8 +38,7 @@ class PeopleAgreement(Record, frozen=True, kw_only=True):
     pairs: Mapping[str, PeoplePair]
     """`anna & ben` → their agreement."""
     judge: Agreement | None
-    """The judge against people on the turns they decided. The queue draws doubtful turns more
-    often than others, so this is worse than the judge is over the whole run."""
+    """The judge against people on the turns they decided."""
 
 
 def agreement(

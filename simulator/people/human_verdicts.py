@@ -67,9 +67,6 @@ class HumanVerdict(Record, frozen=True, kw_only=True):
     reply: str
     """Fingerprint of the reply: a turn that is asked anew has a reply nobody has read."""
     note: str = ""
-    drawn: bool = False
-    """Given to a turn that the queue had drawn. Only those speak for turns that nobody read:
-    people who look for mistakes find more of them than there are."""
 
     @property
     def key(self) -> Key:
@@ -97,7 +94,6 @@ def make_verdict(
     person: str,
     reply: str,
     note: str = "",
-    drawn: bool = False,
 ) -> HumanVerdict:
     """A verdict of this moment, its texts cut to what the file takes."""
     if said not in set(HumanOutcome):
@@ -115,7 +111,6 @@ def make_verdict(
         at=dt.datetime.now(dt.UTC).isoformat(timespec="milliseconds"),
         reply=fingerprint(reply),
         note=_writable(note).strip()[:MAX_NOTE],
-        drawn=drawn,
     )
 
 

@@ -282,18 +282,6 @@ class RunReader:
         )
         return {judge: _record(Verdict, data) for judge, data in rows}
 
-    def every_verdict(self) -> list[tuple[str, str, int, str, bytes]]:
-        """(session id, degradation, turn, judge, verdict as it lies on disk) of all judges.
-
-        In the data set's order. Turns that were asked again keep only what was said of them since.
-        """
-        return self._rows(
-            "SELECT v.session_id, v.degradation, v.turn_index, v.judge, v.verdict "
-            "FROM verdicts v JOIN sessions s "
-            "ON s.session_id = v.session_id AND s.degradation = v.degradation "
-            "ORDER BY s.position, v.degradation, v.turn_index, v.judge"
-        )
-
     def every_row(self) -> Iterator[tuple[Any, ...]]:
         """All that the run holds, each row after its table's name, in a fixed order."""
         with self._reading() as db:

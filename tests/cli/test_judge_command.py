@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from called_command import mmrag
 
-from mmrag.metrics.correction import load_calibration
-
 LINES = [
     {"id": "1", "question": "Which city?", "references": ["Paris"], "prediction": "Paris", "x": 1},
     {"question": "Which city?", "ground_truth": "Paris", "prediction": "I don’t know"},
@@ -59,16 +57,14 @@ def test_a_lone_surrogate_is_judged_and_comes_back_as_it_was(tmp_path: Path) -> 
     assert json.loads(out)["prediction"] == "Zürich\ud800"
 
 
-def test_calibrate_stores_a_confusion(tmp_path: Path) -> None:
+def test_calibrate_counts_a_confusion(tmp_path: Path) -> None:
     rows = [LINES[i] | {"human_correct": good} for i, good in ((0, True), (1, False), (2, True))]
     path = write(tmp_path / "human.jsonl", rows)
     shown = json.loads(run("calibrate", path, "--json"))
     assert shown["accuracy"] == pytest.approx(2 / 3)
     assert shown["made_from_this_file"] is False
-    stored = load_calibration(tmp_path / "human.calibration.json")
-    assert stored.outcomes == ("correct", "incorrect")
-    assert stored.counts == ((1, 1), (0, 1))
-    text = run("calibrate", path, "--out", tmp_path / "c.json")
+    assert shown["confusion"]["correct"] == {"correct": 1, "incorrect": 1}
+    text = run("calibrate", path)
     assert "accuracy   0.667" in text
 
 

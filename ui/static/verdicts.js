@@ -1,15 +1,12 @@
-// People's verdicts on Replay: one key for the selected turn, a queue of turns to read.
+// People's verdicts on Replay: one key for the selected turn.
 // Everything is kept on the server; this only asks, and shows what it answers.
 mmrag.verdicts = (root, server) => {
   const $ = (selector) => root.querySelector(selector);
-  const state = { run: "", session: "", condition: "", todo: [], second: [] };
-  let drawn = "", round = "todo", asked = 0, looked = 0, trips = 0, busy = Promise.resolve();
-  let going = "", pending = null; // the next turn to read is on its way; what was said before its form was there
+  const state = { run: "", session: "", condition: "" };
+  let asked = 0, busy = Promise.resolve();
+  let pending = null; // what was said before its form was there
   const drafts = new Map(); // notes that are written and not yet kept
 
-  const passed = new Set();
-
-  const at = (one) => JSON.stringify([state.run, one.session, one.condition, String(one.turn - 1)]);
   const place = (turn) => JSON.stringify([state.run, state.session, state.condition, turn]);
   const now = () => root.querySelector(".mm-turn.mm-now");
 
@@ -31,23 +28,20 @@ mmrag.verdicts = (root, server) => {
   // ---- one conversation
 
   root.addEventListener("mm-conversation", (event) => {
-    const run = state.run;
     Object.assign(state, { run: event.detail.run, session: event.detail.session, condition: event.detail.condition });
+    $(".mm-person").value = person();
     refresh();
-    if (run !== state.run) { drawn = ""; look(); }
   });
 
   root.addEventListener("mm-turn", ({ detail }) => {
-    if (going && going !== JSON.stringify([detail.run, detail.session, detail.condition, String(detail.turn)])) return;
-    going = "";
     if (detail.run === state.run && detail.session === state.session && detail.condition === state.condition) settle();
   });
 
-  // A key that came before its form is meant for the turn that was asked for, else for the one
-  // that was selected; whoever goes to another conversation meanwhile has said nothing.
+  // A key that came before its form is meant for the turn that was selected; whoever goes to
+  // another conversation meanwhile has said nothing.
   function settle() {
-    if (!pending || going) return;
-    const { said, where = drawn } = pending;
+    if (!pending) return;
+    const { said, where } = pending;
     const turn = JSON.parse(where || "[]").at(-1);
     if (place(turn) !== where) pending = null;
     else if (formOf(turn)) { pending = null; say(turn, said); }
@@ -56,8 +50,7 @@ mmrag.verdicts = (root, server) => {
   const formOf = (turn) => root.querySelector(`.mm-verdict[data-turn="${turn}"] .mm-sayform`);
 
   function key(turn, said) {
-    if (going) pending = { said };
-    else if (formOf(turn)) say(turn, said);
+    if (formOf(turn)) say(turn, said);
     else pending = { said, where: place(turn) };
   }
 
@@ -96,7 +89,7 @@ mmrag.verdicts = (root, server) => {
     if (!slot) return;
     const pressed = slot.querySelector(".mm-sayit[aria-pressed=true]")?.dataset.say;
     const note = slot.querySelector(".mm-saynote").value;
-    const what = { ...whereabouts(), turn: +turn + 1, said: said === pressed ? "withdrawn" : said, note, person: person(), drawn: drawn === place(turn) ? "yes" : "" };
+    const what = { ...whereabouts(), turn: +turn + 1, said: said === pressed ? "withdrawn" : said, note, person: person() };
     keep(turn, what);
   }
 
@@ -111,76 +104,14 @@ mmrag.verdicts = (root, server) => {
         ++asked;
         filled(found);
       }
-      look();
     });
-  }
-
-  // ---- the reading as a whole
-
-  async function look() {
-    const box = $("#mm-reading");
-    if (!box || !state.run) return;
-    const mine = ++looked;
-    const found = await mmrag.ask(server.show_reading, { run: state.run, person: person() });
-    if (mine !== looked) return;
-    if (found.error) {
-      box.textContent = found.error;
-      return;
-    }
-    box.innerHTML = found.bar;
-    Object.assign(state, { todo: found.todo, second: found.second, details: found.details });
-    const dialog = $(".mm-readdialog");
-    if (dialog.open && !dialog.contains(document.activeElement?.closest("input"))) dialog.innerHTML = found.details;
-  }
-
-  async function next(wanted = round) {
-    going = "?";
-    const mine = ++trips;
-    setTimeout(() => { if (mine === trips) { going = ""; pending = null; } }, 10_000); // whatever happened to it
-    await busy;
-    await look();
-    going = "";
-    round = state[wanted]?.length ? wanted : "todo";
-    if (drawn) passed.add(drawn); // what is passed over comes again at the end
-    let one = state[round].find((other) => !passed.has(at(other)));
-    if (!one) { passed.clear(); one = state[round][0]; }
-    if (!one) { pending = null; return; }
-    drawn = going = at(one);
-    $(".mm-readdialog").close();
-    mmrag.go({ tab: "replay", run: state.run, session: one.session, condition: one.condition, turn: one.turn });
-  }
-
-  function details() {
-    const dialog = $(".mm-readdialog");
-    dialog.innerHTML = state.details || "";
-    dialog.onclick = (event) => { if (event.target === dialog) dialog.close(); };
-    dialog.showModal();
-  }
-
-  async function save() {
-    const found = await mmrag.ask(server.export_verdicts, { run: state.run });
-    if (found.error) {
-      const p = document.createElement("p");
-      p.className = "mm-message"; p.setAttribute("role", "alert"); p.textContent = found.error;
-      $(".mm-readdialog").append(p);
-      return;
-    }
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([found.text], { type: "application/jsonl" }));
-    link.download = found.name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
   // ---- events
 
   root.addEventListener("click", (event) => {
-    const target = event.target, button = target.closest("[data-say]");
+    const button = event.target.closest("[data-say]");
     if (button) say(button.closest(".mm-verdict").dataset.turn, button.dataset.say);
-    else if (target.closest("[data-nextread]")) next("todo");
-    else if (target.closest("[data-secondread]")) next("second");
-    else if (target.closest("[data-reading-details]")) details();
-    else if (target.closest("[data-export-verdicts]")) save();
   });
 
   root.addEventListener("submit", (event) => {
@@ -196,7 +127,7 @@ mmrag.verdicts = (root, server) => {
     const said = form.querySelector(".mm-sayit[aria-pressed=true]")?.dataset.say;
     if (said && note.value.trim() !== note.defaultValue.trim()) {
       note.defaultValue = note.value; // Enter is told twice, as it sends and as it changes
-      keep(turn, { ...whereabouts(), turn: +turn + 1, said, note: note.value, person: person(), drawn: drawn === place(turn) ? "yes" : "" });
+      keep(turn, { ...whereabouts(), turn: +turn + 1, said, note: note.value, person: person() });
     } else if (!said && asking) trouble(turn, "Kept with your verdict: say right, wrong, missing or unsure.");
   }
 
@@ -210,7 +141,6 @@ mmrag.verdicts = (root, server) => {
       named(event.target.value.trim());
       event.target.value = person();
       refresh();
-      look();
     }
   });
 
@@ -224,7 +154,6 @@ mmrag.verdicts = (root, server) => {
       return;
     }
     if (keys[event.key]) key(turn, keys[event.key]);
-    else if (event.key === "q") { if (!pending) next(); }
     else if (event.key === "t") now().querySelector(".mm-saynote")?.focus();
     else return;
     event.preventDefault();

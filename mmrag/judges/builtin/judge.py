@@ -29,7 +29,6 @@ from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.judges.builtin.rules import rule
 from mmrag.judges.builtin.trees import Forest, Trees
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
-from mmrag.judges.doubt import SURE
 from mmrag.metrics.overlap import words_of
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict
@@ -38,6 +37,8 @@ from mmrag.text.normalise import declines, missing_in, normalise, plain, same_si
 from mmrag.text.refusals import ENGLISH
 
 VERSION = 7
+SURE = 0.9
+"""Below this chance of either side the judge calls itself unsure."""
 WARY = 1.0
 """How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
 _BATCH = 512

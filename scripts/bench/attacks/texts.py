@@ -127,7 +127,6 @@ def _shown(place: Path) -> dict[str, str]:
         ("score", run), ("show", run), ("compare", run, run, "--resamples", "50"),
         ("report", run, "--out", f"{place}/r", "--resamples", "50"),
         ("export", run, f"{place}/out.jsonl"), ("bundle", run, f"{place}/b.html"),
-        ("verdicts", "queue", run),
     ):  # fmt: skip
         out, err = io.StringIO(), io.StringIO()
         before, sys.argv = sys.argv, ["mmrag", *words]

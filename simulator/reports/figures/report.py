@@ -11,12 +11,9 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import SpecError
-from mmrag.metrics.correction import JudgeCalibration
 from mmrag.metrics.headline import HEADLINE, Uncertainty, bounds_note
 from mmrag.records import Record
-from simulator.reports.certainty.by_people import known_of, with_people
 from simulator.reports.certainty.confidence import confidence
-from simulator.reports.certainty.corrected import check_calibration, corrected
 from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.failures import choose_failures, describe
@@ -65,8 +62,6 @@ class ReportOptions(Record, frozen=True, kw_only=True):
     """Slices of fewer scored turns are greyed."""
     failures: int = 20
     title: str | None = None
-    calibration: JudgeCalibration | None = None
-    """The judge's confusion with people, to correct the headline with."""
 
     @property
     def uncertainty(self) -> Uncertainty:
@@ -144,7 +139,6 @@ def build_report(
         "title": options.title or "mmrag report: " + ", ".join(item.name for item in shown),
         "options": {
             **msgspec.structs.asdict(options),
-            "calibration": msgspec.to_builtins(options.calibration),
             "stop": str(stop),
             "agent_errors": agent_errors,
             "level": how.level,
@@ -177,7 +171,6 @@ def _run(
     kinds = dimensions(frame)
     on_part("headline")
     headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
-    correct = _corrections(item, how, options)
     on_part("robustness")
     broken = robustness(frame, headlines, kinds, how, min_n=options.min_n)
     on_part("slices")
@@ -203,7 +196,6 @@ def _run(
                 "kind": kind_of(name)[0],
                 "severity": kind_of(name)[1],
                 **figures,
-                "corrected": correct(frame.condition(name)),
             }
             for name, figures in headlines.items()
         ],
@@ -233,20 +225,6 @@ def _run(
         "latency": latency_by_condition(frame),
         "failures": [describe(item.run, frame, row, reasons, kinds) for row, reasons in chosen],
     }
-
-
-def _corrections(
-    item: Loaded, how: Uncertainty, options: ReportOptions
-) -> Callable[[Mask], dict[str, Any] | None]:
-    """How rates are corrected: by the calibration that was given, else by the run's own people."""
-    given = options.calibration
-    if given is not None:
-        fit = check_calibration(given, item.run.meta("judge"), item.name)
-        return lambda rows: {
-            **corrected(item.frame, rows, fit, how), "by": "calibration", "verdicts": given.n,
-        }  # fmt: skip
-    known = known_of(item.run)
-    return lambda rows: with_people(item.frame, rows, known, how)
 
 
 def _both(rows: Mask, degraded: Mask | None, make: Callable[[Mask], Any]) -> dict[str, Any]:

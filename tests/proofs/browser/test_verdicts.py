@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -56,7 +55,6 @@ def look(page: Page, server: Server, where: str = "") -> None:
     where = where or "session=talk-0000"
     page.goto(f"{server.url}/?tab=replay&run=first&{where}")
     expect(page.locator(".mm-now .mm-sayform")).to_be_visible()
-    expect(page.locator("#mm-reading")).to_contain_text("of 50 read")
 
 
 def pressed(page: Page) -> str:
@@ -64,17 +62,12 @@ def pressed(page: Page) -> str:
     return chosen.get_attribute("data-say") if chosen.count() else ""
 
 
-def test_a_verdict_changes_the_headline_and_survives_a_restart(
-    run: Path, own: Server, visit, tmp_path: Path
-) -> None:
+def test_a_verdict_survives_a_restart(run: Path, own: Server, visit, tmp_path: Path) -> None:
     page = visit(own, "anna")
-    expect(page.locator("#mm-reading")).to_contain_text("0 of 50 read")
     page.keyboard.press("n")
     expect(page.locator(".mm-now .mm-sayit[data-say=wrong]")).to_have_attribute(
         "aria-pressed", "true"
     )
-    # 8 conversations of 4 right turns: one of 32 is wrong now, which is 2 · 100/32 points less
-    expect(page.locator("#mm-reading")).to_contain_text("+100.0 judged → +93.8 corrected")
     expect(page.locator(".mm-now .mm-under")).to_contain_text("perfect")  # the judge's stays
     with RunReader(run) as reader:
         assert str(reader.turns("talk-0000")[0].verdict.outcome) == "perfect"
@@ -83,11 +76,9 @@ def test_a_verdict_changes_the_headline_and_survives_a_restart(
     try:
         page = visit(again, "anna")
         expect(page.locator(".mm-now .mm-people")).to_contain_text("wrong")
-        expect(page.locator("#mm-reading")).to_contain_text("+93.8 corrected")
         assert pressed(page) == "wrong"
         page.keyboard.press("n")  # the same key takes it back
         expect(page.locator(".mm-now .mm-people")).to_have_count(0)
-        expect(page.locator("#mm-reading")).not_to_contain_text("corrected")
     finally:
         again.stop()
     assert [str(v.said) for v in Verdicts(run).log().verdicts] == ["wrong", "withdrawn"]
@@ -100,7 +91,8 @@ def test_two_people_at_once_lose_nothing(run: Path, own: Server, visit) -> None:
         two.keyboard.press("n" if turn == 1 else "y")
         one.keyboard.press("ArrowRight")
         two.keyboard.press("ArrowRight")
-    expect(two.locator("#mm-reading")).to_contain_text("disputed")
+    for page in (one, two):
+        expect(page.locator(".mm-now .mm-people")).to_be_visible()
     for page in (one, two):
         look(page, own, "session=talk-0000&turn=2")
         for who, said in (("anna", "right"), ("ben", "wrong")):
@@ -110,8 +102,6 @@ def test_two_people_at_once_lose_nothing(run: Path, own: Server, visit) -> None:
         **{("anna", n): "right" for n in range(4)},
         **{("ben", n): "wrong" if n == 1 else "right" for n in range(4)},
     }
-    one.click("[data-reading-details]")
-    expect(one.locator(".mm-readdialog")).to_contain_text("alike on 3 of 4")
 
 
 def test_two_browsers_of_one_person_on_one_note(run: Path, own: Server, visit) -> None:
@@ -143,8 +133,6 @@ def test_notes_and_names_are_texts(run: Path, own: Server, visit) -> None:
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.locator(".mm-now .mm-people q")).to_have_count(2)
-    page.click("[data-reading-details]")
-    expect(page.locator(".mm-readdialog")).to_contain_text("<b>eve</b>")
     assert page.evaluate("window.hacked") is None
 
 
@@ -194,18 +182,14 @@ def test_a_key_pressed_before_the_verdicts_are_there_is_not_lost(
 ) -> None:
     page = visit(own, "anna")
     page.evaluate(_LATE)
-    expected = Verdicts(run).queue()[:2]
-    for number, one in enumerate(expected):
-        page.keyboard.press("q")
-        page.wait_for_function(
-            "([session, turn]) => document.querySelector('.mm-head h2')?.textContent === session"
-            " && document.querySelector('.mm-turn.mm-now')?.dataset.turn === turn",
-            arg=[one.session_id, str(one.turn_index)],
-        )
-        page.keyboard.press("y")
-        page.keyboard.press("q")  # leaves nothing behind that nobody has seen judged
-        expect(page.locator("#mm-reading")).to_contain_text(f"{number + 1} of 50 read")
-    assert [v.key for v in Verdicts(run).log().verdicts] == [one.key for one in expected]
+    page.keyboard.press("j")
+    page.wait_for_function(
+        "document.querySelector('.mm-head h2')?.textContent === 'talk-0001'"
+        " && document.querySelector('.mm-turn.mm-now')"
+    )
+    page.keyboard.press("y")
+    expect(page.locator(".mm-now .mm-people")).to_contain_text("right")
+    assert [v.key[0] for v in Verdicts(run).log().verdicts] == ["talk-0001"]
 
 
 _LATE = """() => {
@@ -247,7 +231,4 @@ def test_on_a_phone_there_are_buttons(run: Path, own: Server, visit) -> None:
     assert all(buttons.nth(n).bounding_box()["height"] >= 44 for n in range(4))
     buttons.nth(1).click()
     expect(page.locator(".mm-now .mm-people")).to_contain_text("wrong")
-    page.click(".mm-now [data-nextread]")
-    first = Verdicts(run).queue()[0]
-    page.wait_for_url(lambda url: quote(first.session_id) in url)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
