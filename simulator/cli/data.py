@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mmrag.errors import ConflictError, UsageError
+from mmrag.errors import UsageError
 from simulator.cli.options.flags import AsJson
 from simulator.counting import counted, readable
 
@@ -31,8 +31,8 @@ Split = Annotated[str, typer.Option(help="Of a Hugging Face folder with several.
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    data = typer.Typer(help="Data of your own: start, check, look at it.", no_args_is_help=True)
-    for command in (start, check, schema, show):
+    data = typer.Typer(help="Data of your own: start, check, schema.", no_args_is_help=True)
+    for command in (start, check, schema):
         data.command()(command)
     app.add_typer(data, name="data")
 
@@ -94,34 +94,6 @@ def schema() -> None:
     from simulator.datasets.own.line_schema import json_schema
 
     typer.echo(json.dumps(json_schema(), indent=2))
-
-
-def show(
-    file: Source,
-    out: Annotated[Path, typer.Option(help="The page to write.")],
-    pictures: Pictures = "",
-    split: Split = "multi-turn",
-    limit: Annotated[int, typer.Option(min=1, help="Only the first N sessions.")] = 500,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the page.")] = False,
-) -> None:
-    """Draw a page of the data: pictures small, questions, answers, and what is wrong."""
-    from simulator.datasets.own.own_data import OwnData
-    from simulator.reports.draw.data_page import draw_data
-
-    source = _open(file, pictures, split)
-    if not isinstance(source, OwnData):
-        raise UsageError(
-            f"{file}: a page is drawn of data of your own, in a .jsonl or .csv file; "
-            f"`mmrag data check {file}` says what is wrong with published data."
-        )
-    if out.exists() and not overwrite:
-        raise ConflictError(f"{out} exists already; choose another --out or say --overwrite.")
-    if out.is_dir() or not out.absolute().parent.is_dir():
-        raise UsageError(f"{out}: give the name of a file in a folder that is there.")
-    page, shown = draw_data(source, limit)
-    out.write_text(page, encoding="utf-8")
-    of = "" if shown == len(source) else f" of {len(source):,}; --limit shows more"
-    typer.echo(f"{counted(shown, 'session')}{of}: {out}")
 
 
 def _open(file: str, pictures: str, split: str) -> SessionSource:

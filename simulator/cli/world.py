@@ -24,9 +24,9 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     world = typer.Typer(
         no_args_is_help=True,
-        help="Fictional worlds: new, verify, stats, ladder, look, answers, crag.",
+        help="Fictional worlds: new, verify, stats, ladder, crag.",
     )
-    for command in (new, verify, stats, ladder, look, answers, crag):
+    for command in (new, verify, stats, ladder, crag):
         world.command()(command)
     app.add_typer(world, name="world")
 
@@ -156,39 +156,6 @@ def ladder(
     found = measure_ladder(folder, agent=agent, stages=stages.split(","), limit=limit)
     keep_ladder(folder, found)
     typer.echo(json.dumps(to_builtins(found)) if as_json else found.as_text().rstrip())
-
-
-def look(
-    folder: Folder,
-    out: Annotated[
-        Path | None, typer.Option(help="Where to write the sheets; default FOLDER-sheets.")
-    ] = None,
-    count: Annotated[int, typer.Option(help="Pictures on each sheet.")] = 24,
-) -> None:
-    """Write contact sheets of the pictures: sessions by domain and quality, and the KG."""
-    from simulator.world.checks.contact_sheets import write_sheets
-
-    target = out or folder.with_name(f"{folder.name}-sheets")
-    for path in write_sheets(folder, target, count=count):
-        typer.echo(str(path))
-
-
-def answers(
-    folder: Folder,
-    out: Annotated[Path, typer.Option(help="File to write, JSON lines.")],
-    count: Annotated[int, typer.Option(min=1, help="Answers at most.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the choice of questions and answers.")] = 0,
-) -> None:
-    """Write answers with labelled passages and true labels, for `mmrag measure`."""
-    from simulator.counting import counted
-    from simulator.world.language.graded_answers import graded_answers
-
-    lines = [
-        json.dumps(line, ensure_ascii=False)
-        for line in graded_answers(folder, count=count, seed=seed)
-    ]
-    out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    typer.echo(f"{out}: {counted(len(lines), 'answer')}")
 
 
 def crag(

@@ -45,26 +45,6 @@ def test_schema_is_json() -> None:
     assert json.loads(mmrag("data", "schema").stdout)["properties"]["turns"]
 
 
-def test_the_page_is_escaped_and_needs_nothing_else(tmp_path: Path) -> None:
-    photo(tmp_path / "a.jpg")
-    path = write(
-        tmp_path,
-        {"image": "a.jpg", "turns": [{"query": "<script>x</script>", "references": ["<b>"]}]},
-        {"image_url": "https://example.org/a.jpg", "turns": TURNS},
-        {"image": "none.jpg", "turns": TURNS},
-    )
-    page = tmp_path / "page.html"
-    mmrag("data", "show", path, "--out", page)
-    text = page.read_text()
-    assert "<script>" not in text
-    assert "&lt;script&gt;" in text
-    assert text.count('<img src="data:image/jpeg;base64,') == 1
-    assert 'src="http' not in text
-    assert "there is no such file" in text
-    again = mmrag("data", "show", path, "--out", page, code=2)
-    assert "exists already" in again.stderr
-
-
 def test_a_newcomer_starts_with_pictures_alone(tmp_path: Path) -> None:
     for number in range(3):
         photo(tmp_path / "photos" / f"IMG_{number}.jpg")
@@ -234,8 +214,6 @@ def test_check_tells_of_published_data_what_cannot_be_used(tmp_path: Path) -> No
     crag.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     done = mmrag("data", "check", f"crag:{crag}")
     assert done.stdout == "1 session, 1 turn; 1 turn cannot be scored.\n"
-    shown = mmrag("data", "show", f"crag:{crag}", "--out", tmp_path / "page.html", code=2)
-    assert "`mmrag data check crag:" in shown.stderr
 
 
 def test_check_of_pictures_alone_says_how_to_begin(tmp_path: Path) -> None:

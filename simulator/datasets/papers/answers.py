@@ -4,7 +4,7 @@
 
 `passages` (objects with id, text, title, url, date, provider, label) may stand for `contexts`, and
 common other names of the fields are understood. Two published files are recognised by their fields:
-GaRAGe's, and the one that `mmrag world answers` writes.
+GaRAGe's.
 """
 
 from __future__ import annotations

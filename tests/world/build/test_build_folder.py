@@ -12,13 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from mmrag.errors import DataError, SpecError, UsageError
+from mmrag.errors import DataError, SpecError
 from mmrag.files.atomic import file_sha256
 from simulator.cli import build as build_cli
 from simulator.datasets.papers.crag_mm import CragMM
 from simulator.world.build import table_parts
 from simulator.world.build.world_manifest import fingerprint
-from simulator.world.checks.contact_sheets import write_sheets
 from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
 from simulator.world.language.voices.reading import OPEN
@@ -274,23 +273,6 @@ def test_stats_compare_with_what_is_published(text_world: Path) -> None:
     text = stats.as_text()
     assert "published" in text
     assert f"{len(stats.missed)} of them lie outside" in text
-
-
-def test_sheets_show_the_pictures(picture_world: Path, tmp_path: Path) -> None:
-    from PIL import Image
-
-    written = write_sheets(picture_world, tmp_path / "sheets", count=4)
-    names = {p.stem for p in written}
-    assert {"kg", "quality-pairs"} <= names
-    assert any(n.startswith("domain-") for n in names)
-    with Image.open(next(p for p in written if p.stem == "kg")) as sheet:
-        assert sheet.getcolors(maxcolors=200) is None, "pictures, not blank cells"
-
-
-def test_a_text_world_has_nothing_to_look_at(text_world: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--text-only"):
-        write_sheets(text_world, tmp_path / "sheets")
-    assert not (tmp_path / "sheets").exists()
 
 
 def test_the_commands(tmp_path: Path) -> None:
