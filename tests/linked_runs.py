@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from formula_pictures import sample
 from PIL import Image
 from small_runs import Equality, make_session
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Query, Reply, Session
 from simulator.link.profiles import over_links, read_links
-from simulator.optics.files.samples import sample
 from simulator.run.captures import CaptureOptics
 from simulator.run.config import RunConfig
 from simulator.run.runner import Plan, run_sessions

@@ -7,7 +7,7 @@
 
 from simulator.optics.mix import QualityMix
 from simulator.optics.pipeline import degrade
-from simulator.optics.record import DegradationRecord, Degraded, OutOfReach, StepRecord
+from simulator.optics.record import DegradationRecord, Degraded, StepRecord
 from simulator.optics.spec import VARIANTS, DegradationSpec, Step
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "DegradationRecord",
     "DegradationSpec",
     "Degraded",
-    "OutOfReach",
     "QualityMix",
     "Step",
     "StepRecord",

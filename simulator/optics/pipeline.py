@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import io
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import cv2
-import msgspec
 import numpy as np
 
 from mmrag.records import Box, Json, Polygon
@@ -20,7 +19,7 @@ from simulator.optics import calibrate, streams
 from simulator.optics.light import photometric
 from simulator.optics.light.tone import Image, Light, as_light, to_codes
 from simulator.optics.pixels import as_rgb, digest
-from simulator.optics.record import DegradationRecord, Degraded, OutOfReach, StepRecord
+from simulator.optics.record import DegradationRecord, Degraded, StepRecord
 from simulator.optics.shape import geometry, occlusion, truncation
 from simulator.optics.spec import JPEG, VARIANTS, DegradationSpec, Step
 
@@ -37,8 +36,6 @@ def degrade(
     key: object = None,
     calibrated: bool = True,
     measured: bool = True,
-    control: bool = False,
-    out_of_reach: Literal["clamp", "reject"] = "clamp",
 ) -> Degraded:
     """Degrade a picture about its entity.
 
@@ -60,15 +57,7 @@ def degrade(
         return _untouched(clean, chain, entity, name, source)
     picture = _InProgress(clean, chain, entity, name, calibrated)
     picture.run()
-    record = picture.record(source if measured else None)
-    if out_of_reach == "reject" and record.clamped:
-        reasons = "; ".join(s.reason for s in record.steps if s.reason)
-        raise OutOfReach(
-            f"{chain}: out of reach for this picture ({reasons}); choose another severity, or "
-            "accept the nearest that can be had.",
-            msgspec.structs.replace(record, rejected=True, output_sha256=None),
-        )
-    return Degraded(picture.image, record, picture.control() if control else None)
+    return Degraded(picture.image, picture.record(source if measured else None))
 
 
 class _InProgress:
@@ -83,7 +72,6 @@ class _InProgress:
         calibrated: bool,
     ) -> None:
         self.image = clean
-        self._clean = clean
         self._chain = chain
         self._key = key
         self._calibrated = calibrated
@@ -91,7 +79,7 @@ class _InProgress:
         self._entity = entity
         self._matrix = np.eye(3)
         self._records: list[StepRecord] = []
-        self._zoom = self._rotation_zoom = 1.0
+        self._zoom = 1.0
         self._uncovered = 1.0
         self._outline = entity.polygon
         self._box: Box = (0.0, 0.0, 0.0, 0.0)
@@ -126,11 +114,6 @@ class _InProgress:
                     self._process(step, variant)
         if light is not None:
             self.image = to_codes(light)
-
-    def control(self) -> Image:
-        """What zoom alone does."""
-        matrix = geometry.upright(self._size, self._entity.polygon, self._rotation_zoom)
-        return geometry.warp(self._clean, matrix)
 
     def record(self, source: str | None) -> DegradationRecord:
         w, h = self._size
@@ -183,7 +166,6 @@ class _InProgress:
                 self._size, self._entity.polygon, degrees, keep=not self._entity.whole_frame
             )
             self._place(step, placed, {"degrees": placed.value}, target=None)
-            self._rotation_zoom = placed.zoom
         if (step := wanted.get("truncated")) is not None:
             target = truncation.VISIBLE[step.severity]
             seen = geometry.clip(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import msgspec
 
-from mmrag.errors import DataError
 from mmrag.records import Box, Json, Polygon, Record
 from simulator.optics import streams
 from simulator.optics.light.tone import Image
@@ -52,20 +51,11 @@ class DegradationRecord(Record, frozen=True, kw_only=True):
     None when it was not measured."""
     ssim_frame: float | None = None
     clamped: bool = False
-    rejected: bool = False
     notes: tuple[str, ...] = ()
     versions: dict[str, str] = msgspec.field(default_factory=dict)
     input_sha256: str | None = None
     """Of the pixels, not of a file."""
     output_sha256: str | None = None
-
-
-class OutOfReach(DataError):
-    """A target cannot be met on this picture, and the caller wanted no clamped ones."""
-
-    def __init__(self, message: str, record: DegradationRecord) -> None:
-        super().__init__(message)
-        self.record = record
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,5 +64,3 @@ class Degraded:
 
     image: Image
     record: DegradationRecord
-    control: Image | None = None
-    """The unrotated picture of the same zoom, when it was asked for."""

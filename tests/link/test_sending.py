@@ -7,13 +7,13 @@ import io
 import cv2
 import numpy as np
 import pytest
+from formula_pictures import sample
 from PIL import Image, ImageDraw, ImageFont
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
 from simulator.link.profiles import Profile, read_links, shipped
 from simulator.link.sending import MARGIN, send
-from simulator.optics.files.samples import sample
 from simulator.run.captures import CaptureOptics
 from simulator.run.gaze import gaze_of
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from formula_pictures import sample
 
 from mmrag.records import Box
-from simulator.optics.files.samples import sample
 
 
 @pytest.fixture(scope="session")

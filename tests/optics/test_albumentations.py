@@ -9,9 +9,9 @@ from typing import Any
 import cv2
 import numpy as np
 import pytest
+from formula_pictures import sample
 
 from simulator.optics import degrade
-from simulator.optics.files.samples import sample
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

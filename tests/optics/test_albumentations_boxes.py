@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 import pytest
+from formula_pictures import sample
 
 from simulator.optics import degrade
-from simulator.optics.files.samples import sample
 
 
 @pytest.fixture(scope="module")

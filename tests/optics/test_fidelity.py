@@ -8,9 +8,9 @@ import math
 import cv2
 import numpy as np
 import pytest
+from formula_pictures import sample
 
 from simulator.optics import calibrate, streams
-from simulator.optics.files.samples import sample
 from simulator.optics.light import blur, lowlight, tone
 from simulator.optics.shape import geometry, mattes, occlusion, truncation
 

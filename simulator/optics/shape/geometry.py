@@ -64,11 +64,6 @@ def rotation(size: tuple[int, int], entity: Polygon, degrees: float, *, keep: bo
     )
 
 
-def upright(size: tuple[int, int], entity: Polygon, zoom: float) -> Matrix:
-    """The window of a rotation without its turn: the control of what zoom alone does."""
-    return _window(size, entity, 0.0, zoom)
-
-
 @dataclass(frozen=True, eq=False)
 class Entity:
     """What the question is about, inside the frame."""
