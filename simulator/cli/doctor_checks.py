@@ -101,13 +101,13 @@ def print_findings(findings: dict[str, Any]) -> None:
 def _small_model() -> tuple[str | None, str]:
     """The version of SmolLM2's package if its file is whole, else what is wrong and the cure."""
     from mmrag.errors import Unavailable
-    from mmrag.models.smollm2 import weights
+    from mmrag.models import smollm2
 
     try:
-        weights.check_file(weights.weights_file())
+        smollm2.check_file(smollm2.weights_file())
     except Unavailable as error:
         return None, str(error)
-    return weights.VERSION, ""
+    return smollm2.VERSION, ""
 
 
 def _torch() -> tuple[bool | str, str]:

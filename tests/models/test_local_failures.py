@@ -111,7 +111,7 @@ def test_a_warmed_model_is_loaded_once_and_elsewhere_than_in_the_loop(monkeypatc
 
     def load(*_spec):
         threads.append(threading.current_thread())
-        return local._Loaded(model=None, processor=None, pad=0, ends=frozenset())
+        return local.LoadedModel(model=None, processor=None, pad=0, ends=frozenset())
 
     monkeypatch.setattr(local, "_load", load)
     model = LocalModel(name="m")
