@@ -12,8 +12,7 @@ import typer
 from mmrag.errors import UsageError
 from mmrag.files.shards import Shard
 from simulator.cli.options.flags import AsJson
-from simulator.cli.options.shard_options import Address, Backend, ShardOption, Tasks, shared_out
-from simulator.cluster.machines import Machines
+from simulator.cli.options.shard_options import ShardOption, made_shard
 from simulator.counting import readable
 
 if TYPE_CHECKING:
@@ -60,9 +59,6 @@ def build(
         bool, typer.Option(help="Index each picture as the mean of four views of it.")
     ] = True,
     shard: ShardOption = None,
-    backend: Backend = "local",
-    address: Address = None,
-    workers: Tasks = None,
     as_json: AsJson = False,
 ) -> None:
     """Index the pictures and pages of a source. Called again, it resumes."""
@@ -73,7 +69,7 @@ def build(
         text_encoder=text_encoder, chroma_url=chroma_url, views=views,
     )  # fmt: skip
     with interruptible(f"what was built in {out}"):
-        if shared_out(work, shard, Machines.read(backend, address, workers)):
+        if made_shard(shard, work):
             return
         work(None)
     info(out, as_json=as_json)

@@ -94,16 +94,13 @@ class RunReader:
 
     def reply_count(self, *, to_judge: bool = True) -> int:
         """Number of turns that have a reply; `to_judge`: and a reference to judge it by."""
-        return sum(self._reply_counts(to_judge).values())
-
-    def _reply_counts(self, to_judge: bool) -> dict[tuple[str, str], int]:
-        rows = self._rows(
-            "SELECT session_id, degradation, COUNT(*) FROM turns "
+        ((count,),) = self._rows(
+            "SELECT COUNT(*) FROM turns "
             "WHERE json_extract(CAST(result AS TEXT), '$.reply') IS NOT NULL "
-            + f"AND status != '{Status.DATA_ERROR}' " * to_judge
-            + "GROUP BY 1, 2"
+            + f"AND status != '{Status.DATA_ERROR}'"
+            * to_judge
         )
-        return {(row[0], row[1]): row[2] for row in rows}
+        return int(count)
 
     def faults_of_data(self) -> int:
         """Number of turns lost to the data itself, and not to a server that had the picture."""
