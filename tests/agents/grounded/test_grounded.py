@@ -496,6 +496,9 @@ def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good():
     for bars in ((0.5, 0.5, 0.5), (0.7, 0.7, 0.7), (0.9, 0.9, 0.9)):
         same = play(msgspec.structs.replace(strict, bars=bars), trials)
         assert same.wrong > few or same.score <= play(strict, trials).score
+    dear = calibrate(trials, made_on="test", most_wrong=1.0, wrong_costs=100)
+    assert play(dear, trials).wrong < play(free, trials).wrong
+    assert play(dear, trials, wrong_costs=100).score > play(free, trials, wrong_costs=100).score
     none = calibrate(trials, made_on="test", most_wrong=0.0)
     assert play(none, trials).wrong == 0
 
