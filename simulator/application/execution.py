@@ -134,7 +134,8 @@ def rejudge(
     from mmrag.judges.fallback import FallbackJudge
     from simulator.parts.preflight import ready_judge
     from simulator.run.rejudge import rejudge_run
-    from simulator.store.run_store import RunReader, RunStore
+    from simulator.store.run_reader import RunReader
+    from simulator.store.run_store import RunStore
     from simulator.terminal.event_loops import run_to_end
     from simulator.terminal.interruption import interruptible
     from simulator.terminal.progress import stage_bars

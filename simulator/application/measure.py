@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from mmrag.encoders.cache import CachedTexts
     from mmrag.judges.measure_registry import Measurer
     from mmrag.protocols import Model
-    from simulator.store.run_store import RunReader, RunStore
+    from simulator.store.run_reader import RunReader
+    from simulator.store.run_store import RunStore
 
 Progress = Callable[[str, int, int], None]
 """Stage, turns done, turns in all."""
@@ -118,7 +119,8 @@ def measure(
     from mmrag.judges.measure_registry import chosen_measures
     from simulator.application.run_measures import measure_run
     from simulator.exchange.imports import import_answers
-    from simulator.store.run_store import RunReader, RunStore
+    from simulator.store.run_reader import RunReader
+    from simulator.store.run_store import RunStore
     from simulator.terminal.event_loops import run_to_end
 
     path, wanted = Path(target), chosen_measures(measures)

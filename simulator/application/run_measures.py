@@ -19,7 +19,8 @@ from mmrag.metrics.cases import Annotations, Case, Measurement
 from mmrag.metrics.retrieval import evidence
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import Evidence, Passage, Reply, Session, TurnResult, encode
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 async def measure_run(

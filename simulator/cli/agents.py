@@ -114,7 +114,7 @@ def calibrate(
     from simulator.run.config import read_config
     from simulator.run.trials import asked_whole, findings, play, risk_coverage, trials_of
     from simulator.run.trials import calibrate as fitted
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     if out.exists():
         raise ConflictError(f"{out} exists already; choose another name or delete it.")

@@ -56,7 +56,7 @@ def rejudge(
     from simulator.application.scores import scores_of
     from simulator.cli.tables.run_tables import tell_scores
     from simulator.run.results.turn_results import options_for
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     count = judge_again(folder, judge, concurrency=concurrency)
     with RunReader(folder) as reader:

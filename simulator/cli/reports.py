@@ -184,7 +184,7 @@ def diagnose(
     from simulator.cli.tables.diagnosis_table import print_diagnosis
     from simulator.reports.figures.diagnosis import diagnosis
     from simulator.reports.figures.report import load_runs
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(run) as reader:
         (loaded,), _, _ = load_runs([reader], options)
@@ -212,7 +212,7 @@ def link(
     from simulator.reports.figures.headline import headline
     from simulator.reports.figures.report import ReportOptions, load_runs
     from simulator.reports.losses.link import sent
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     how = Uncertainty(resamples=resamples, seed=seed)
     with RunReader(run) as reader:

@@ -217,7 +217,7 @@ def show(
 ) -> None:
     """Show a run's settings and sessions, or one conversation turn by turn."""
     from simulator.cli.tables.run_tables import show_run, show_session
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(folder) as reader:
         if session is None:
@@ -317,7 +317,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         fault_note,
         options_for,
     )
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(place) as reader:
         scores = scores_of(reader, options_for(reader), by_condition=not as_json)

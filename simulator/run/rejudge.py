@@ -9,7 +9,8 @@ from mmrag.judges.fallback import FallbackJudge
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome, Status, Turn, TurnResult, Verdict
 from simulator.run.engine import verdict_on
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 async def rejudge_run(

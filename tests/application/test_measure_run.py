@@ -27,7 +27,8 @@ from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Passage, Reply, Session, Status
 from simulator.application.finished_run import load_run
 from simulator.application.run_measures import case_of, measure_run, paid_once
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from ui.replay import viewmodel
 
 ALL = chosen_measures("ragas,garage")

@@ -16,7 +16,7 @@ from simulator.datasets import open_data
 from simulator.datasets.broken import problem_of
 from simulator.datasets.papers.answers import read_answers
 from simulator.run.config import make_config
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 def written(tmp_path: Path, *rows: Any) -> Path:

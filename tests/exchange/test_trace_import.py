@@ -31,7 +31,7 @@ from mmrag.records import Outcome, Status
 from simulator import evaluate, load_run
 from simulator.exchange.exports import export_run
 from simulator.exchange.imports import import_traces
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 HERE = Path(__file__).parent / "traces"
 REAL = ("openai_v2", "openai_v2_events", "openllmetry", "openinference")

@@ -23,7 +23,7 @@ from simulator import load_run
 from simulator.glasses.server import PROTOCOL, GlassesServer
 from simulator.link.profiles import over_links, read_links
 from simulator.run.captures import CaptureOptics
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 def test_a_conversation_by_requests(worn: Callable[..., Worn]) -> None:

@@ -28,7 +28,7 @@ from simulator.parts.run_parts import ear_alone
 from simulator.run.config import RunConfig
 from simulator.run.engine import ask_turn
 from simulator.run.results.turn_results import deaf_notes
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 AUDIO = {"content-type": "audio/wav"}
 APP = httpx.Client(timeout=30, limits=httpx.Limits(max_keepalive_connections=0))

@@ -23,7 +23,8 @@ from simulator.glasses.server import GlassesServer
 from simulator.run.captures import CaptureOptics
 from simulator.run.engine import Rules
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 NO_EAR = Unavailable("a heard question needs faster_whisper: pip install 'mmrag[ears]'.")
 

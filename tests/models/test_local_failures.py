@@ -17,7 +17,8 @@ from mmrag.models.local import LocalModel, is_out_of_memory
 from mmrag.models.request_queue import QueuedRequest, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 SECONDS = 10.0
 """After which something hangs."""

@@ -40,7 +40,7 @@ from simulator.run.results.turn_results import (
 )
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import split_condition
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 SCHEMA_VERSION = 1
 """Version of report.json."""

@@ -16,7 +16,7 @@ from simulator.counting import counted
 from simulator.run.results.error_texts import SAID, ErrorTextCount, replies_of
 from simulator.run.results.official import ScoredReply, as_in_kit
 from simulator.run.stop_policies import StopPolicy
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 AGENT_ERRORS = ("unscored", "missing", "incorrect")
 """How an infrastructure failure may count. The first is the default."""

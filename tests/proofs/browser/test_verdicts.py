@@ -12,7 +12,7 @@ from ui_parts import EVIL, Faults, Server, write_run
 
 from simulator.application.run_verdicts import Verdicts
 from simulator.people.human_verdicts import FILE
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 @pytest.fixture

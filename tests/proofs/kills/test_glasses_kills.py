@@ -20,7 +20,7 @@ from mmrag.records import Query
 from simulator import evaluate, load_run
 from simulator.ears.sounds import read
 from simulator.ears.tones import ToneEar, ToneVoice
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 ROOT = Path(__file__).parents[3]
 CLIENTS = ROOT / "docs" / "clients"
