@@ -215,12 +215,6 @@ def search_eval(
     ] = "clean",
     what: Annotated[str, typer.Option(help="images, web or both.")] = "both",
     rerank: Rerank = "builtin",
-    chunks: Annotated[
-        str, typer.Option(help="Also passages of other sizes, tokens/overlap: 256/0,512/64.")
-    ] = "",
-    cache: Annotated[
-        Path | None, typer.Option(help="File that keeps vectors between builds (--chunks).")
-    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of degradations and intervals.")] = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -231,8 +225,8 @@ def search_eval(
     opened = open_checked(index, rerank=rerank)
     with stage_bars() as advance:
         figures = evaluate(
-            world, opened, split=split, limit=limit, conditions=degrade, what=what, chunks=chunks,
-            cache=cache, seed=seed, on_progress=advance,
+            world, opened, split=split, limit=limit, conditions=degrade, what=what, seed=seed,
+            on_progress=advance,
         )  # fmt: skip
     if as_json:
         typer.echo(json.dumps(figures, indent=2))
