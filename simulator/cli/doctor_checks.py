@@ -25,7 +25,7 @@ EXTRAS = {
     **dict.fromkeys(PACKAGES.values(), ("studio", "new pictures of a world")),
     "piper-tts": ("ears", "the voice of spoken questions (GPL)"),
     "faster-whisper": ("ears", "the recogniser of spoken questions"),
-    "mcp": ("mcp", "`mmrag serve --mcp`"),
+    "mcp": ("mcp", "`--search mcp:…`"),
     "sentence-transformers": ("rerank", "cross-encoders"),
     "datasets": ("tables", "runs as data sets, and making worlds"),
     "pandas": ("tables", "runs as data frames"),

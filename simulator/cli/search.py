@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,11 +13,6 @@ from mmrag.errors import UsageError
 from mmrag.files.shards import Shard
 from simulator.cli.options.flags import AsJson
 from simulator.cli.options.shard_options import ShardOption, made_shard
-from simulator.counting import readable
-
-if TYPE_CHECKING:
-    from mmrag.records import Evidence
-    from mmrag.search.index.open import Index
 
 IndexFolder = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
 IndexOption = Annotated[Path, typer.Option("--index", help="Folder of an index.")]
@@ -25,18 +20,13 @@ Rerank = Annotated[
     str, typer.Option(help="builtin, off, or a spec: cross-encoder:model=NAME-OR-FOLDER (texts).")
 ]
 
-_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    index = typer.Typer(
-        help="Indexes: build, search, eval, info, verify, import.", no_args_is_help=True
-    )
+    index = typer.Typer(help="Indexes: build, eval, info, verify, import.", no_args_is_help=True)
     for command in (build, info, verify):
         index.command()(command)
     index.command("import")(import_)
-    index.command("search")(search)
     index.command("eval")(search_eval)
     app.add_typer(index, name="index")
     app.command()(serve)
@@ -142,69 +132,6 @@ def import_(
     info(out, as_json=as_json)
 
 
-def search(
-    query: Annotated[str, typer.Argument(help="A text, or the path of a picture.")],
-    index: IndexOption,
-    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="Results.")] = 5,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show scores of each source, regions, entities.")
-    ] = False,
-    mode: Annotated[str, typer.Option(help="hybrid, dense or bm25 (texts).")] = "hybrid",
-    whole: Annotated[bool, typer.Option("--whole", help="Pictures: no regions.")] = False,
-    rerank: Rerank = "builtin",
-    as_json: AsJson = False,
-) -> None:
-    """Search an index by a text or by a picture."""
-    from mmrag.files.images import LazyImage
-    from mmrag.search.image.image_kg import entities_of
-
-    is_picture = _is_picture(query)
-    opened = open_checked(index, mode=mode, max_regions=1 if whole else None, rerank=rerank)
-    if is_picture:
-        found = _need(opened.images, "pictures", index).search_images(
-            [LazyImage.from_path(query)], k
-        )
-    else:
-        found = _need(opened.web, "pages", index).search_text([query], k)
-    if as_json:
-        import msgspec
-
-        typer.echo(json.dumps(msgspec.to_builtins(found[0]), indent=2, ensure_ascii=False))
-        return
-    for rank, hit in enumerate(found[0], 1):
-        typer.echo(f"{rank:3d}. {readable(_line(hit))}")
-        if explain:
-            typer.echo(readable(_explained(hit)))
-    if is_picture and explain:
-        typer.echo("entities:")
-        for entity in entities_of(found[0])[:5]:
-            typer.echo(
-                f"  {readable(entity.name)}: score {entity.score:.3f}, "
-                f"margin {entity.margin:+.3f}, {entity.votes} votes"
-            )
-
-
-def _is_picture(query: str) -> bool:
-    """Whether a query names a picture; one that names a picture which is not there is refused.
-
-    Searched as a text, a mistyped path would find something all the same.
-    """
-    from mmrag.errors import UsageError
-
-    if not query.strip():
-        raise UsageError("an empty query finds nothing; give a text or the path of a picture.")
-    try:
-        there = Path(query).is_file()
-    except (OSError, ValueError):  # no path at all: too long, or of odd signs
-        there = False
-    named = query.lower().endswith(_PICTURES)
-    if there and not named and Path(query).suffix:
-        raise UsageError(f"{query}: a file, but not one of {', '.join(_PICTURES)}.")
-    if named and not there and not any(map(str.isspace, query)):
-        raise UsageError(f"{query}: there is no such picture; as a text, add a word to it.")
-    return named and there
-
-
 def search_eval(
     world: Annotated[Path, typer.Argument(help="A world folder.")],
     index: IndexOption,
@@ -219,10 +146,11 @@ def search_eval(
     as_json: AsJson = False,
 ) -> None:
     """Measure hits, recall, MRR and nDCG of both searches on a world's questions, by slice."""
+    from mmrag.search.index.open import open_index
     from simulator.experiments.search_eval import evaluate, print_figures
     from simulator.terminal.progress import stage_bars
 
-    opened = open_checked(index, rerank=rerank)
+    opened = open_index(index, reranker=rerank)
     with stage_bars() as advance:
         figures = evaluate(
             world, opened, split=split, limit=limit, conditions=degrade, what=what, seed=seed,
@@ -239,7 +167,6 @@ def serve(
     crag_kg: Annotated[
         str | None, typer.Option(help="CRAG's mock API over a world: mini, or a world's folder.")
     ] = None,
-    mcp: Annotated[bool, typer.Option("--mcp", help="Speak MCP over stdin and stdout.")] = False,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
@@ -250,14 +177,15 @@ def serve(
     seconds: Annotated[float, typer.Option(min=0.1, help="Limit for one search.")] = 30.0,
     megabytes: Annotated[int, typer.Option(min=1, help="Largest request.")] = 16,
 ) -> None:
-    """Offer the searches of an index over HTTP, or as an MCP server; or CRAG's mock API."""
+    """Offer the searches of an index over HTTP; or CRAG's mock API."""
     from mmrag.ports import address, listen
-    from mmrag.search.serving.http_and_mcp import Limits, serve_http, serve_mcp
+    from mmrag.search.index.open import open_index
+    from mmrag.search.serving.http_api import Limits, serve_http
 
     if (index is None) == (crag_kg is None):
         raise UsageError("give either --index FOLDER or --crag-kg WORLD.")
     hosts = [host, *(allow_host or [])]
-    if host in ("0.0.0.0", "::") and not allow_host and not mcp:  # noqa: S104
+    if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104
         typer.echo(
             "Others cannot call it yet: name the address they use with --allow-host.", err=True
         )
@@ -275,55 +203,7 @@ def serve(
         return
     assert index is not None
     limits = Limits(concurrency=concurrency, seconds=seconds, bytes=megabytes << 20)
-    opened = open_checked(index)
-    if mcp:
-        serve_mcp(opened, limits)
-        return
+    opened = open_index(index)
     with listen(host, port) as at:
         typer.echo(f"serving {index} at {address(at, host)}; Ctrl-C ends it", err=True)
         serve_http(opened, limits, at, hosts)
-
-
-def open_checked(
-    folder: Path,
-    *,
-    mode: str = "hybrid",
-    max_regions: int | None = None,
-    rerank: str = "builtin",
-) -> Index:
-    """Open an index, with the mode checked first."""
-    from mmrag.search.image.regions import MAX_REGIONS
-    from mmrag.search.index.open import open_index
-
-    if mode not in ("hybrid", "dense", "bm25"):
-        raise UsageError(f"--mode {mode}: choose hybrid, dense or bm25.")
-    return open_index(
-        folder,
-        mode=mode,
-        max_regions=max_regions or MAX_REGIONS,
-        reranker=rerank,
-    )
-
-
-def _need(part: Any, what: str, index: Path) -> Any:
-    if part is None:
-        raise UsageError(f"{index} has no {what}; build it from a source that has some.")
-    return part
-
-
-def _line(hit: Evidence) -> str:
-    if hit.source == "image-kg":
-        return f"{hit.score:.3f}  {hit.text}  [{hit.id}] {hit.url}"
-    date = f", {hit.date[:10]}" if hit.date else ""
-    text = " ".join(hit.text.split())
-    return f"{hit.score:.4f}  {hit.title}{date}  {hit.url}\n      {text[:200]}"
-
-
-def _explained(hit: Evidence) -> str:
-    about = hit.attributes
-    if hit.source == "image-kg":
-        box = ", ".join(f"{edge:.0f}" for edge in about["box"])
-        where = f"{about['region']} ({box})"
-        return f"      {where}, margin {about['margin']:+.3f}, {about['votes']} votes"
-    parts = [f"{key} {about[key]:.3f}" for key in ("cosine", "bm25") if key in about]
-    return f"      {', '.join(parts)}; characters {about['start']}–{about['end']} of the page"
