@@ -11,7 +11,7 @@ from simulator.store.provenance import installed_version
 from simulator.studio import PACKAGES
 
 _NEEDED = (
-    "torch", "torchvision", "transformers", "open-clip-torch", "pillow",
+    "torch", "torchvision", "transformers", "open-clip-torch", "chromadb", "pillow",
     "albumentations", "opencv-python-headless", "numpy", "tokenizers", "msgspec", "typer",
 )  # fmt: skip
 _OPTIONAL = {

@@ -23,8 +23,10 @@ Rerank = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    index = typer.Typer(help="Indexes: build, eval, info, verify, import.", no_args_is_help=True)
-    for command in (build, info, verify):
+    index = typer.Typer(
+        help="Indexes: build, eval, info, verify, import, export.", no_args_is_help=True
+    )
+    for command in (build, info, verify, export):
         index.command()(command)
     index.command("import")(import_)
     index.command("eval")(search_eval)
@@ -39,6 +41,9 @@ def build(
     text_encoder: Annotated[str, typer.Option(help="Spec of the text encoder.")] = "minilm",
     chunk_tokens: Annotated[int, typer.Option(help="Tokens of a passage.")] = 512,
     overlap: Annotated[int, typer.Option(help="Tokens that neighbours share.")] = 64,
+    chroma_url: Annotated[
+        str | None, typer.Option(help="A Chroma server; else a folder in the index.")
+    ] = None,
     cache: Annotated[
         Path | None, typer.Option(help="File that keeps vectors between builds.")
     ] = None,
@@ -53,7 +58,7 @@ def build(
 
     work = partial(
         _build, source, out, chunk_tokens, overlap, cache, image_encoder=image_encoder,
-        text_encoder=text_encoder, views=views,
+        text_encoder=text_encoder, chroma_url=chroma_url, views=views,
     )  # fmt: skip
     with interruptible(f"what was built in {out}"):
         if made_shard(shard, work):
@@ -97,21 +102,29 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
         return
     for part in found:
         typer.echo(f"{part['part']}: {part['rows']:,} rows of {part['dim']} numbers")
-        for key in ("fingerprint", "pages", "encoder", "views", "chunker", "source"):
+        for key in ("fingerprint", "pages", "encoder", "views", "chunker", "chroma_url", "source"):
             if part.get(key):
                 typer.echo(f"  {key}: {part[key]}")
 
 
-def verify(folder: IndexFolder) -> None:
-    """Compare every file with its hash, and vectors with what a search rests on."""
-    from mmrag.search.index.open import verify_index
+def verify(
+    folder: IndexFolder,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make derived files again from Chroma.")
+    ] = False,
+) -> None:
+    """Compare every file with its hash, and rows and vectors with Chroma."""
+    from mmrag.search.index.open import rebuild_derived, verify_index
 
+    if repair:
+        for part in rebuild_derived(folder):
+            typer.echo(f"{part}: made again from Chroma")
     wrong = verify_index(folder)
     for line in wrong:
         typer.echo(line)
     if wrong:
         raise typer.Exit(1)
-    typer.echo("whole: every file is as it was built.")
+    typer.echo("whole: files, rows and vectors agree with Chroma.")
 
 
 def import_(
@@ -130,6 +143,17 @@ def import_(
 
     import_index(source, out, image_encoder=image_encoder, text_encoder=text_encoder)
     info(out, as_json=as_json)
+
+
+def export(
+    folder: IndexFolder,
+    out: Annotated[Path, typer.Argument(help="Folder to write.")],
+) -> None:
+    """Write an index as the public package reads it."""
+    from mmrag.search.index.exchange import export_index
+
+    for name in export_index(folder, out):
+        typer.echo(f"{name} written to {out}")
 
 
 def search_eval(
