@@ -17,7 +17,7 @@ from crag_mm_rows import v1_row, write
 from small_runs import picture
 
 from mmrag.cache import CacheStats
-from mmrag.errors import ConflictError
+from mmrag.errors import ConflictError, UsageError
 from mmrag.records import Usage
 from simulator.application.execution import forget_failures
 from simulator.parts.run_folder import claim
@@ -403,6 +403,8 @@ def test_a_flag_takes_the_place_of_a_files_sweep_with_its_severities(tmp_path: P
     assert len(conditions) == 1 + 10 * 2
     assert {"flare@1", "wb@3", "rotated@3", "clean"} <= set(conditions)
     assert len(degradations("sweep", (1, 3))) == 1 + 5 * 2
+    with pytest.raises(UsageError, match="sweep stands alone"):
+        degradations("clean,sweep")
 
 
 @pytest.mark.parametrize(
