@@ -17,6 +17,7 @@ from mmrag.files.atomic import file_sha256
 from simulator.cli import build as build_cli
 from simulator.datasets.papers.crag_mm import CragMM
 from simulator.world.build import table_parts
+from simulator.world.build.request import LIFE
 from simulator.world.build.world_manifest import fingerprint
 from simulator.world.checks.contact_sheets import write_sheets
 from simulator.world.checks.stats import world_stats
@@ -271,6 +272,9 @@ def test_stats_compare_with_what_is_published(text_world: Path) -> None:
     assert ratio.is_met
     shares = [f.generated for f in stats.figures if f.group == "Dynamism"]
     assert sum(shares) == pytest.approx(100)
+    (own,) = (f for f in stats.figures if f.name == "traits in which look-alikes differ")
+    assert own.published == 100 * LIFE.own_traits
+    assert own.generated == pytest.approx(own.published, abs=8)
     text = stats.as_text()
     assert "published" in text
     assert f"{len(stats.missed)} of them lie outside" in text
