@@ -80,6 +80,8 @@ def queue(
     import msgspec
 
     from simulator.application.finished_run import load_run
+    from simulator.run.results.turn_results import verdict_cure
+    from simulator.store.run_store import RunReader
 
     turns = load_run(run).verdicts.queue(size, person=by, second=second, seed=seed)
     if as_json:
@@ -90,7 +92,9 @@ def queue(
         line = f"{one.session_id}  {one.degradation}  turn {one.turn_index + 1}  {one.why}{readers}"
         typer.echo(readable(line))
     if not turns:
-        typer.echo("Nothing is left to read.")
+        with RunReader(run) as reader:
+            lacking = "" if by or second else f" No reply has a verdict: {verdict_cure(reader)}"
+        typer.echo(f"Nothing is left to read.{lacking}")
 
 
 def say(
