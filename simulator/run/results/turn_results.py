@@ -313,7 +313,9 @@ def nothing_scored(run: RunReader, figures: Mapping[str, Any]) -> str | None:
     counts = run.failure_counts()
     if figures["total"] or not counts:
         return None
-    cure = verdict_cure(run) if run.replies_without_reference() else failure_note(run)
+    cure = "`mmrag show RUN SESSION` gives the errors."
+    if run.replies_without_reference():
+        cure = verdict_cure(run)
     failed = ", ".join(f"{n} {status}" for status, n in counts.items())
     return f"No turn could be scored ({failed}). {cure}"
 

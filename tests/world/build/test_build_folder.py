@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from called_command import mmrag
 from typer.testing import CliRunner
 
 from mmrag.errors import DataError, SpecError, UsageError
@@ -295,6 +296,15 @@ def test_a_text_world_has_nothing_to_look_at(text_world: Path, tmp_path: Path) -
     with pytest.raises(UsageError, match="--text-only"):
         write_sheets(text_world, tmp_path / "sheets")
     assert not (tmp_path / "sheets").exists()
+
+
+def test_a_text_world_is_refused_where_pictures_are_shown(text_world: Path, tmp_path: Path) -> None:
+    """Each of its turns was a fault of the data."""
+    told = mmrag("run", "--data", text_world, "--agent", "random", "--out", tmp_path / "r", code=2)
+    assert f"`mmrag world ladder {text_world}`" in told.stderr
+    assert not (tmp_path / "r").exists()
+    mmrag("run", "--data", text_world, "--agent", "random", "--search", "none", "--limit", "2",
+          "--task", "knowledge", "--out", tmp_path / "k")  # fmt: skip
 
 
 def test_the_commands(tmp_path: Path) -> None:
