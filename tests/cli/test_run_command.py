@@ -344,7 +344,11 @@ def test_what_cannot_be_scored_is_refused(run: Path, flags: list[str], words: st
 def test_a_run_in_which_all_failed_says_why(talkative: Talkative, tmp_path: Path) -> None:
     given = [*talkative.arguments(tmp_path / "run"), "--limit", "1"]
     given[given.index("--agent") + 1] = "command:run=/no/such/program"
-    done = mmrag("run", *given)
+    done = mmrag("run", *given, code=1)
+    last = (
+        f"Most turns failed (2 of 2); mmrag show {tmp_path / 'run'} SESSION gives each one's error."
+    )
+    assert done.stderr.splitlines()[-1] == last
     assert "2 agent_error; the first, turn 1 of s0: the program '/no/such/program'" in done.stderr
     assert f"mmrag resume {tmp_path / 'run'} --errors" in done.stderr
     assert "%" not in done.stdout.split("coverage")[0]  # nothing was scored: no rate is shown
