@@ -259,11 +259,6 @@ def make_config(values: dict[str, Any], *, where: str = "") -> RunConfig:
             f"{where}severities (--severities) are for --degrade sweep and all; other "
             "conditions name theirs, as in --degrade clean,low-light@3."
         )
-    aloud = [f"--{name}" for name in ("voice", "ear") if name in values]
-    if aloud and values.get("spoken", "none") == "none":
-        raise UsageError(
-            f"{where}{' and '.join(aloud)}: no question is spoken; add --spoken clean, say."
-        )
     if "max_tokens" not in values and asks_for_long_answers(str(values.get("data", ""))):
         values = {**values, "max_tokens": 0}
     try:
