@@ -157,6 +157,7 @@ class SaidTurn(Part, kw_only=True):
     """Of a `TurnResult`: what was said, and under which degradation."""
 
     turn_index: int
+    query: str = ""
     degradation: str = "clean"
     reply: SaidReply | None = None
     seconds: float = 0.0

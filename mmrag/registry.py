@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar, cast
 
@@ -68,6 +68,18 @@ class Spec(Record, frozen=True, kw_only=True):
             f"{k}=({v})" if "," in v or v.startswith("(") else f"{k}={v}"
             for k, v in sorted(self.options.items())
         )
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+    """What to say of a name that nobody has: what may have been meant, and all that there is.
+
+    >>> unknown("stage", "pionted", ["pointed", "named"])
+    "no stage is called 'pionted'. Did you mean pointed? Known: pointed, named."
+    """
+    known = list(known)
+    near = difflib.get_close_matches(name.lower(), known, n=3)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return f"no {kind} is called {name[:80]!r}.{hint} Known: {', '.join(known)}."
 
 
 def whole(
@@ -183,12 +195,7 @@ class Registry(Generic[T]):
             self._scan()
         if name in self._targets:
             return self._targets[name]
-        near = difflib.get_close_matches(name, self._targets, n=3)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise SpecError(
-            f"no {self.kind} is called {name!r}.{hint} Known: {', '.join(self.names())}."
-            + self._unknown(asked)
-        )
+        raise SpecError(f"{unknown(self.kind, name, self.names())}{self._unknown(asked)}")
 
     def _scan(self) -> None:
         if self._scanned:

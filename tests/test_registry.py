@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from mmrag.errors import ConflictError, SpecError
 from mmrag.registry import Registry, Spec
+from simulator.run.captures import degradations
+from simulator.run.config import RunConfig
 
 NAMES = st.from_regex(r"[a-z0-9][a-z0-9_.-]{0,8}", fullmatch=True)
 VALUES = st.text(
@@ -71,6 +73,30 @@ def test_duplicates_and_unknown_names_are_refused() -> None:
     with pytest.raises(SpecError, match=r"Did you mean dict"):
         things.create("dikt")
     assert things.names() == ["dict", "other"]
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "meant", "others"),
+    [
+        ("link", "radoi:text", "radio", ("stream", "photo", "phone", "FILE.yaml")),
+        ("link", "radio:txt", "text", ("whole", "downscaled", "thing", "burst")),
+        ("spoken", "clean,streat@3", "street", ("clean", "babble", "bystander")),
+        ("stages", "pionted", "pointed", ("all", "whole", "named", "told")),
+        ("degrade", "lowlight", "low-light", ("clean", "blurred", "flare", "jpeg")),
+        ("degrade", "Blurred@3", "blurred", ("clean", "low-light")),
+        ("faults", "web-emty@3", "web-empty", ("all", "input", "web", "network", "delay-9")),
+        ("task", "identfy", "identify", ("grounding", "knowledge")),
+    ],
+)
+def test_a_misspelt_condition_is_told_what_was_meant_and_all_there_is(
+    option: str, text: str, meant: str, others: tuple[str, ...]
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        degradations(text) if option == "degrade" else RunConfig(**{option: text})
+    said = str(caught.value)
+    assert f"Did you mean {meant}" in said
+    known = said.partition("Known: ")[2].rstrip(".").split(", ")
+    assert {meant, *others} <= set(known)
 
 
 def test_a_wrong_option_is_a_spec_error() -> None:

@@ -51,8 +51,11 @@ def start(
 
     With --turns, or an --out that ends in .jsonl, JSON lines: a conversation per picture.
     """
+    from simulator.datasets import near
     from simulator.datasets.own.album import Album
 
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: there is no such folder.{near(folder)} Give one of pictures.")
     album = Album(folder.absolute())
     file = out or folder / ("questions.csv" if turns == 1 else "questions.jsonl")
     album.write_questions(file, turns)

@@ -55,6 +55,7 @@ def bring_in(
     from simulator.exchange.imports import import_file, import_traces
     from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
+    from simulator.run.results.turn_results import verdict_cure
     from simulator.store.run_reader import RunReader
 
     folder = out or Path("runs") / file.stem
@@ -64,8 +65,11 @@ def bring_in(
     asked = None if data is None else Parts(RunConfig(data=data, split=split)).source
     count = bring(file, folder, None if asked is None else lambda: iter(asked))
     with RunReader(folder) as run:
-        judged = run.meta("judge")
+        judged, lacking = run.meta("judge"), run.replies_without_reference()
+        cure = verdict_cure(run)
     typer.secho(f"{counted(count, 'turn')} brought in.", err=True)
-    if judged is None:
+    if judged is None and lacking:
+        typer.secho(cure, err=True)
+    if judged is None and lacking < count:
         typer.secho(f"Nobody has judged them: mmrag judge run {shlex.quote(str(folder))}", err=True)
     typer.echo(f"run: {folder}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -213,6 +214,8 @@ def read_lines(path: Path) -> list[tuple[dict[str, Any], JudgeItem]]:
     """The rows of a JSONL or CSV file as they stand, each with what a judge is given of it."""
     from simulator.datasets.result_lines import read_rows
 
+    if (path / "run.sqlite").is_file():
+        raise UsageError(f"{path} is a run: mmrag judge run {shlex.quote(str(path))}")
     if not path.is_file():
         raise UsageError(f"cannot read {path}: there is no such file. Give JSON lines or a CSV.")
     found = [(row.given, row.item()) for row in read_rows(path)]

@@ -109,9 +109,14 @@ def run(
     from simulator.run.config import load_config, make_config
 
     made = load_config(config, **settings) if config else make_config(settings)
+    aloud = [f"--{name}" for name in ("voice", "ear") if name in settings]
+    if aloud and made.spoken == "none":
+        raise UsageError(f"{' and '.join(aloud)}: no question is spoken; add --spoken clean, say.")
     folder = out or default_out(made)
     if rerun not in (None, "errors"):
         raise SpecError(f"--rerun {rerun!r}: the only thing that can be rerun is errors.")
+    if like is not None and not dry_run:
+        raise UsageError("--like is what an estimate is based on: add --dry-run.")
     if dry_run:
         from simulator.application.estimate import estimate
         from simulator.cli.tables.estimate_table import print_estimate
@@ -307,6 +312,7 @@ def _run_and_tell(
 
 def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     from mmrag.agents.own.threads import left_behind
+    from mmrag.records import Status
     from simulator.application.scores import scores_of
     from simulator.cli.tables.run_tables import tell_scores
     from simulator.faults.spec import faults
@@ -324,6 +330,9 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         note = failure_note(reader)
         cure = failure_cure(reader, f"mmrag resume {shlex.quote(str(folder))} --errors")
         unusable, rows = reader.unusable_sessions()
+        counts, failures = reader.turn_counts(), reader.failure_counts()
+        asked = sum(counts.values()) - counts.get(Status.SKIPPED_AFTER_STOP, 0)
+        failed = sum(failures.values()) - failures.get(Status.DATA_ERROR, 0)
         settings = read_config(reader)
         faulty = fault_note(reader, faults(settings.faults), settings.seed)
     tell_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)
@@ -340,6 +349,10 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         _say(f"{unusable:.0f} of {counted(rows, 'row')} could not be used.")
         if unusable == rows:
             raise typer.Exit(1)
+    if 2 * failed > asked:
+        again = f"mmrag show {shlex.quote(str(folder))} SESSION"
+        _say(f"Most turns failed ({failed:,} of {asked:,}); {again} gives each one's error.")
+        raise typer.Exit(1)
 
 
 def _say(text: str) -> None:

@@ -86,7 +86,7 @@ def reader_of(spec: str) -> tuple[str, str]:
         return name, place
     path = Path(spec)
     if not path.exists():
-        raise SpecError(f"{spec!r} is no data set: there is no such file or folder.{_near(path)} "
+        raise SpecError(f"{spec!r} is no data set: there is no such file or folder.{near(path)} "
                         f"Give {KNOWN}.")  # fmt: skip
     found = _by_content(path)
     if found is None:
@@ -137,7 +137,8 @@ def _by_content(path: Path) -> str | None:
     return None
 
 
-def _near(path: Path) -> str:
+def near(path: Path) -> str:
+    """What beside a path that is not there may have been meant."""
     try:
         names = [other.name for other in path.absolute().parent.iterdir()]
     except OSError:

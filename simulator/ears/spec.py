@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from mmrag.errors import SpecError
+from mmrag.registry import unknown
 
 QUIET = "quiet"
 """Said aloud, with nothing added."""
@@ -57,8 +57,7 @@ def _spec(part: str) -> str:
     if kind in ("clean", QUIET):
         raise SpecError(f"{part!r}: {kind} has no levels; it is said in quiet.")
     if kind not in KINDS:
-        near = difflib.get_close_matches(kind, KINDS, n=3) or list(KINDS)
-        raise SpecError(f"no noise is called {kind!r}; there is clean, {', '.join(near)}.")
+        raise SpecError(unknown("noise", kind, ["clean", *KINDS]))
     if at and not re.fullmatch("[0-5]", level):
         raise SpecError(f"{part!r}: a level is 1 to 5, or 0 for quiet.")
     return QUIET if level == "0" else f"{kind}@{level or _USUAL}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 
 from mmrag.errors import SpecError
+from mmrag.registry import unknown
 
 KINDS: dict[str, str] = {
     "web-empty": "the web search finds nothing",
@@ -110,8 +110,8 @@ def _specs(part: str) -> list[str]:
         if name in ("all", kind, kind.partition("-")[0]) or kind in _ALIASES.get(name, ())
     ]
     if not kinds:
-        near = difflib.get_close_matches(name, KINDS, n=3) or list(KINDS)
-        raise SpecError(f"no fault is called {name!r}; there is {', '.join(near)}.")
+        parts = dict.fromkeys(kind.partition("-")[0] for kind in KINDS)
+        raise SpecError(unknown("fault", name, dict.fromkeys(["all", *_ALIASES, *parts, *KINDS])))
     if at and not re.fullmatch("[1-5]", level):
         raise SpecError(f"{part!r}: a severity is 1 (one turn in ten) to 5 (every turn).")
     return [f"{kind}@{level or _USUAL}" for kind in kinds]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import math
 import re
@@ -17,6 +16,7 @@ import yaml
 from mmrag.errors import SpecError
 from mmrag.files import bounded_yaml
 from mmrag.records import Record
+from mmrag.registry import unknown
 
 POLICIES = {
     "whole": "the file as the camera wrote it",
@@ -31,7 +31,6 @@ MARK = "link:"
 """Before a profile and a policy in a condition: `low-light@3+link:radio:text`."""
 
 _MOST = 1 << 40
-_NAME = re.compile("[a-z0-9][a-z0-9-]{0,30}")
 
 
 class Profile(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -152,25 +151,24 @@ def join_condition(condition: str, link: str) -> str:
     return f"{MARK}{link}" if condition == "clean" else f"{condition}+{MARK}{link}"
 
 
+_FILES = (".yaml", ".yml")
 _ENDS = tuple(f":{policy}" for policy in POLICIES)
 
 
 def _profile(source: str) -> tuple[str, Profile]:
-    if source.endswith((".yaml", ".yml")):
+    if source.endswith(_FILES):
         path = Path(source)
-        if not _NAME.fullmatch(path.stem):
-            raise SpecError(f"--link {source}: call the file by a-z, 0-9 and -, as in mine.yaml.")
         profile = _made(_loaded(path), source)
         digest = hashlib.sha256(msgspec.json.encode(profile, order="sorted")).hexdigest()[:6]
-        return f"{path.stem}-{digest}", profile
+        name = re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:31]
+        return f"{name or 'own'}-{digest}", profile
     known = shipped()
     if source in known:
         return source, known[source]
-    near = difflib.get_close_matches(source, known, n=3) or list(known)
-    raise SpecError(
-        f"--link {source[:80]!r}: no profile is called so; there is {', '.join(near)}, or "
-        f"FILE.yaml. After a colon stands one of {', '.join(POLICIES)}."
-    )
+    name, colon, policy = source.partition(":")
+    if colon and (name in known or name.endswith(_FILES)):
+        raise SpecError(f"--link {source[:80]}: {unknown('policy', policy, POLICIES)}")
+    raise SpecError(f"--link {source[:80]}: {unknown('profile', name, [*known, 'FILE.yaml'])}")
 
 
 @cache

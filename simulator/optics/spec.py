@@ -6,6 +6,7 @@ import re
 
 from mmrag.errors import SpecError
 from mmrag.records import Record
+from mmrag.registry import unknown
 
 VARIANTS: dict[str, tuple[str, ...]] = {
     "low-light": (),
@@ -84,19 +85,20 @@ class DegradationSpec(Record, frozen=True, kw_only=True):
 
 
 def _step(part: str, text: str) -> Step:
+    named = re.split("[:@]", part)[0].strip()
+    if named not in (*VARIANTS, JPEG):
+        raise SpecError(unknown("degradation", named, ["clean", *VARIANTS, JPEG]))
     found = _ELEMENT.fullmatch(part)
     if found is None:
         raise SpecError(
-            f"{part!r} in {text!r} is no degradation; write kind@severity, for example "
-            "low-light@3 or blurred:motion@2+rotated@1."
+            f"{part!r} in {text!r} lacks a severity; write kind@severity, for example low-light@3 "
+            "or blurred:motion@2+rotated@1."
         )
     kind, variant, level = found["kind"], found["variant"], int(found["level"])
     if kind == JPEG:
         if variant is not None or not 1 <= level <= 100:
             raise SpecError(f"{part!r} in {text!r}: write jpeg@quality with a quality of 1 to 100.")
         return Step(kind=kind, severity=level)
-    if kind not in VARIANTS:
-        raise SpecError(f"no degradation is called {kind!r}. Known: {', '.join(VARIANTS)}, jpeg.")
     if variant is not None and variant not in VARIANTS[kind]:
         known = ", ".join(VARIANTS[kind]) or "none"
         raise SpecError(f"{kind!r} has no variant {variant!r}. Known: {known}.")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mmrag.cache import Cache, share
-from mmrag.errors import SpecError, Unavailable, UsageError
+from mmrag.errors import DataError, SpecError, Unavailable, UsageError
 from mmrag.readiness import cores
 from mmrag.records import Session
 from mmrag.search.elsewhere import is_elsewhere
@@ -124,8 +124,15 @@ class Parts:
     def count(self) -> int:
         """How many sessions that will be, if those asked for by name are all there."""
         from simulator.datasets.papers.crag import CragQuestions
+        from simulator.world.sessions import World
 
-        source, limit = self.source, self.settings.limit
+        source, limit, data = self.source, self.settings.limit, self.settings.data
+        blind = isinstance(source, World) and not source.manifest["request"].get("pictures", True)
+        if blind and self.settings.task != "knowledge":
+            raise UsageError(
+                f"{data} was written with --text-only: without pictures it is asked by --task "
+                f"knowledge, or stage by stage by `mmrag world ladder {data}`."
+            )
         if self.settings.task != NO_TASK:
             many = sum(1 for _ in self.sessions())
             if not many:
@@ -138,6 +145,8 @@ class Parts:
             return len(set(self.settings.sample_ids))
         if isinstance(source, CragQuestions):  # gigabytes, packed: no more is read than has to be
             return source.count(limit)
+        if not len(source):
+            raise DataError(f"{data} holds no conversation: write one, as docs/data.md shows.")
         return min(len(source), limit or len(source))
 
     def count_without_picture(self) -> int:

@@ -43,6 +43,8 @@ def degradations(degrade: str, severities: Sequence[int] = (1, 2, 3, 4, 5)) -> t
     parts = [part.strip() for part in degrade.split(",") if part.strip()]
     if not parts:
         raise UsageError(f"--degrade {degrade!r} names no condition; for none, write clean.")
+    if alone := {"none", "mix", "sweep", "all"}.intersection(parts):
+        raise UsageError(f"--degrade {degrade!r}: {alone.pop()} stands alone, without others.")
     specs = ["clean" if p == "clean" else str(DegradationSpec.parse(p)) for p in parts]
     return tuple(dict.fromkeys(specs))
 

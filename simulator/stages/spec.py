@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mmrag.errors import SpecError
 from mmrag.records import staged_condition
+from mmrag.registry import unknown
 
 WHOLE = "whole"
 
@@ -60,7 +61,7 @@ def stages(text: str) -> tuple[str, ...]:
     for part in STAGES if named == ["all"] else named:
         name, colon, how = part.partition(":")
         if name not in STAGES:
-            raise SpecError(f"no stage is called {part!r}; there is all, {', '.join(STAGES)}.")
+            raise SpecError(unknown("stage", name, ["all", *STAGES]))
         if colon and (name != "pointed" or how not in POINTING):
             raise SpecError(f"{part!r}: only pointed has ways, {', '.join(POINTING)}.")
         if found.setdefault(name, part) != part:
@@ -89,7 +90,7 @@ def conditions_of(stage: str, degradations: tuple[str, ...]) -> list[str]:
 def check_task(task: str, degrade: str) -> None:
     """Refuse a task that nobody knows, or whose truth a degradation would move."""
     if task not in (NO_TASK, *TASKS):
-        raise SpecError(f"no task is called {task!r}; there is {', '.join(TASKS)}.")
+        raise SpecError(unknown("task", task, TASKS))
     if task == "grounding" and any(kind in degrade for kind in (*_MOVES, "mix", "sweep")):
         raise SpecError("--task grounding takes pictures in which the thing stays where it is: "
                         "clean, low-light, blurred or occluded.")  # fmt: skip

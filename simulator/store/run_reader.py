@@ -84,6 +84,19 @@ class RunReader:
             "COALESCE(json_extract(CAST(result AS TEXT), '$.error'), '') NOT LIKE 'http%://%'"
         )[0][0]
 
+    def replies_without_reference(self) -> int:
+        """Number of replies without a verdict that no judge can compare with anything."""
+        turn = "'$.turns[' || turn_index || '].reference"
+        return self._rows(
+            "SELECT COUNT(*) FROM turns t JOIN sessions USING (session_id, degradation) "
+            "WHERE NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.session_id = t.session_id "
+            "AND v.degradation = t.degradation AND v.turn_index = t.turn_index "
+            "AND json_extract(CAST(verdict AS TEXT), '$.outcome') != 'unscored') "
+            "AND json_extract(CAST(result AS TEXT), '$.reply') IS NOT NULL "
+            f"AND TRIM(COALESCE(json_extract(CAST(record AS TEXT), {turn}.text'), '')) = '' "
+            f"AND json_extract(CAST(record AS TEXT), {turn}.accept') IS NULL"
+        )[0][0]
+
     def unusable_sessions(self) -> tuple[int, int]:
         """(sessions of which no turn could be asked because of their data, sessions)."""
         lost = (

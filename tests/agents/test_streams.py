@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,6 +50,24 @@ def test_the_pieces_of_a_generator_are_one_reply_with_the_time_of_its_first_word
     assert got.first_word is not None
     assert 0 <= got.first_word <= got.seconds
     assert asked(lambda query: "A kettle").first_word is None
+
+
+def test_a_plain_generator_speaks_as_well() -> None:
+    def answer(query: Query) -> Iterator[str | Reply]:
+        yield " "
+        yield "An Alder"
+        yield Reply(text=" kettle", citations=("p1",), confidence=0.5)
+
+    got = asked(answer)
+    assert got.reply == Reply(text=" An Alder kettle", citations=("p1",), confidence=0.5)
+    assert got.first_word is not None
+    assert 0 <= got.first_word <= got.seconds
+
+    def breaks(query: Query) -> Iterator[str]:
+        yield "An"
+        raise ValueError("no more")
+
+    assert asked(breaks).status is Status.AGENT_ERROR
 
 
 def test_what_is_no_text_stays_as_it_was_last_given() -> None:

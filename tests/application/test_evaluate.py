@@ -158,9 +158,7 @@ def test_what_is_no_agent_is_refused_in_a_line(kind: str) -> None:
 @pytest.mark.parametrize(
     ("said", "words"),
     [(None, "the agent returned None; return a text or a Reply."),
-     (b"x", "the agent returned an object of type bytes; return a text or a Reply."),
-     ((x for x in "a"), "the agent returned an object of type generator; make it `async def` "
-                        "to stream.")],
+     (b"x", "the agent returned an object of type bytes; return a text or a Reply.")],
 )  # fmt: skip
 def test_what_is_no_reply_is_told_with_the_run(said: Any, words: str) -> None:
     run = quick(lambda query: said)

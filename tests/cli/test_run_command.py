@@ -17,7 +17,7 @@ from crag_mm_rows import v1_row, write
 from small_runs import picture
 
 from mmrag.cache import CacheStats
-from mmrag.errors import ConflictError
+from mmrag.errors import ConflictError, UsageError
 from mmrag.records import Usage
 from simulator.application.execution import forget_failures
 from simulator.parts.run_folder import claim
@@ -345,7 +345,11 @@ def test_what_cannot_be_scored_is_refused(run: Path, flags: list[str], words: st
 def test_a_run_in_which_all_failed_says_why(talkative: Talkative, tmp_path: Path) -> None:
     given = [*talkative.arguments(tmp_path / "run"), "--limit", "1"]
     given[given.index("--agent") + 1] = "command:run=/no/such/program"
-    done = mmrag("run", *given)
+    done = mmrag("run", *given, code=1)
+    last = (
+        f"Most turns failed (2 of 2); mmrag show {tmp_path / 'run'} SESSION gives each one's error."
+    )
+    assert done.stderr.splitlines()[-1] == last
     assert "2 agent_error; the first, turn 1 of s0: the program '/no/such/program'" in done.stderr
     assert f"mmrag resume {tmp_path / 'run'} --errors" in done.stderr
     assert "%" not in done.stdout.split("coverage")[0]  # nothing was scored: no rate is shown
@@ -404,6 +408,8 @@ def test_a_flag_takes_the_place_of_a_files_sweep_with_its_severities(tmp_path: P
     assert len(conditions) == 1 + 10 * 2
     assert {"flare@1", "wb@3", "rotated@3", "clean"} <= set(conditions)
     assert len(degradations("sweep", (1, 3))) == 1 + 5 * 2
+    with pytest.raises(UsageError, match="sweep stands alone"):
+        degradations("clean,sweep")
 
 
 @pytest.mark.parametrize(

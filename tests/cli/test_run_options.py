@@ -84,6 +84,20 @@ def test_the_script_runs_reports_and_says_how(tmp_path: Path) -> None:
     assert "--severities 3" in report["runs"][0]["about"]["command"]
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--voice", "tones"], "--voice: no question is spoken; add --spoken"),
+        (["--ear", "tones", "--spoken", "none"], "--ear: no question is spoken"),
+        (["--like", "runs/before"], "add --dry-run"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(words: list[str], told: str) -> None:
+    shown = mmrag("run", "--data", "mini", "--agent", "random", *words, code=2).stderr
+    assert told in shown
+    assert shown.count("\n") == 1
+
+
 def test_only_errors_can_be_rerun() -> None:
     assert "the only thing that can be rerun" in mmrag(*SMALL, "--rerun", "all", code=2).stderr
 

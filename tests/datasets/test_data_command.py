@@ -76,6 +76,25 @@ def test_a_link_out_of_the_folder_is_named(tmp_path: Path) -> None:
     assert not (tmp_path / "photos" / "questions.csv").exists()
 
 
+def test_a_folder_that_is_not_there_is_told_with_its_neighbour(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    told = mmrag("data", "start", tmp_path / "photo", code=2).stderr
+    assert "there is no such folder. Did you mean" in told
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "image,question,answer\n"])
+def test_a_run_of_no_conversation_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    file = tmp_path / ("none.csv" if "," in text else "none.jsonl")
+    file.write_text(text)
+    told = mmrag("run", "--data", file, "--agent", "random", "--search", "none",
+                 "--out", tmp_path / "run", code=1)  # fmt: skip
+    assert (
+        told.stderr == f"error: {file} holds no conversation: write one, as docs/data.md shows.\n"
+    )
+    assert told.stdout == ""
+    assert not (tmp_path / "run").exists()
+
+
 def test_conversations_are_started_as_json_lines(tmp_path: Path) -> None:
     album = tmp_path / "photos"
     for name in ("a", "é"):

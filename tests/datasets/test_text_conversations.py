@@ -289,3 +289,27 @@ def test_a_report_begins_with_the_datas_own_dimensions(tmp_path: Path) -> None:
     assert "domain" in found
     silent = {"query_type", "dynamism", "popularity", "text_clue", "needs_image", "needs_history"}
     assert not silent & set(found)
+
+
+def test_what_to_do_without_references_leads_somewhere(tmp_path: Path) -> None:
+    """Asking a judge again was the advice of each command, which judged none and gave it again."""
+    (tmp_path / "no.jsonl").write_text('{"turns": [{"query": "Who?"}, {"query": "Why?"}]}\n')
+    asked, taken = str(tmp_path / "asked"), str(tmp_path / "taken")
+    mmrag("run", "--data", tmp_path / "no.jsonl", "--agent", "random", "--search", "none",
+          "--out", asked)  # fmt: skip
+    (tmp_path / "said.jsonl").write_text('{"question": "Who?", "answer": "Ada."}\n')
+    told = [mmrag("import", tmp_path / "said.jsonl", "--out", taken).stderr]
+    for run in (asked, taken):
+        told += [mmrag(*words, run).stderr for words in (["score"], ["judge", "run"], ["report"])]
+        told.append(mmrag("compare", run, run).stdout)
+        told.append(mmrag("verdicts", "queue", run).stdout)
+    for text in told:
+        assert "cannot be judged, as the data has no reference" in text
+        assert "asks a judge again" not in text
+    replies = tmp_path / "replies.jsonl"
+    mmrag("export", taken, replies)
+    replies.write_text(replies.read_text().replace('"reference":""', '"reference":"Ada"'))
+    mmrag("import", replies, "--out", tmp_path / "filled")
+    assert "1 reply judged" in mmrag("judge", "run", tmp_path / "filled").stderr
+    assert mmrag("score", tmp_path / "filled").stderr == ""
+    assert f"mmrag judge run {asked}" in mmrag("judge", asked, code=2).stderr

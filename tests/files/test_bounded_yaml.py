@@ -49,6 +49,12 @@ def test_what_people_write_is_read_as_ever() -> None:
     assert compose("") is None
 
 
+@pytest.mark.parametrize("text", ["1e12", "1.5e3", "-2E-3", ".5e1", "1.e+2", "1e400"])
+def test_numbers_are_read_as_in_json(text: str) -> None:
+    assert parse(f"a: {text}") == {"a": float(text)}
+    assert parse(f"a: '{text}'\nb: {text}x") == {"a": text, "b": f"{text}x"}
+
+
 def test_a_file_is_read_to_the_bound_and_no_further(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_bytes(b"a: " + b"x" * MOST)
     with pytest.raises(yaml.YAMLError, match="larger"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from mmrag.errors import SpecError
@@ -60,6 +62,15 @@ def test_a_file_of_ones_own_is_another_condition_once_it_says_something_else(tmp
     assert first != second
 
 
+@pytest.mark.parametrize("name", ["My Phone (2).yaml", "A.yml", "Ärmel_5+.yaml", "+.yaml"])
+def test_a_file_of_ones_own_may_have_any_name(tmp_path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("bytes_per_second: 1.2e4\n")
+    (link,) = read_links(f"{path}:thing").names
+    assert re.fullmatch("[a-z0-9-]+:thing", link)
+    assert split_link(join_condition("low-light@3", link)) == ("low-light@3", link)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -88,9 +99,7 @@ def test_nonsense_is_one_line_before_anything_runs(tmp_path, text: str, said: st
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text", ["carrier-pigeon", "radio:telepathy", ",", "nowhere.yaml", "A.yaml"]
-)
+@pytest.mark.parametrize("text", ["carrier-pigeon", "radio:telepathy", ",", "nowhere.yaml"])
 def test_what_is_no_link_is_refused(text: str) -> None:
     with pytest.raises(SpecError, match="--link"):
         RunConfig(link=text)

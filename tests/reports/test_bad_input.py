@@ -130,7 +130,7 @@ def test_all_errors(tmp_path: Path, status: Status) -> None:
     assert head["coverage"] == 0
     assert head["strict"]["as_answered"]["truthfulness_score"]["estimate"] is None
     assert report["runs"][0]["failures"] == []
-    assert "no turn could be scored" in page
+    assert "No turn could be scored" in page
 
 
 def test_all_errors_count_when_one_says_so(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from staged_runs import AllTruth, diagnosed, dues_of, hold_staged, some, without
 
 from mmrag.agents.fakes import ORACLES, Oracle
+from mmrag.protocols import Agent
 from mmrag.records import Query, Reply, Session
 from simulator.reports.figures.diagnosis import IGNORES, in_words
 from simulator.reports.figures.report import ReportOptions, load_runs
@@ -106,6 +107,25 @@ def test_an_agent_that_makes_nothing_of_boxes_is_told_of(tmp_path: Path) -> None
     assert found["left_out"] == [{"stage": "pointed", "why": IGNORES, "sessions": 2}]
     losses = [one["loss"] for one in found["falls"][0]["losses"]]
     assert losses[-1] == "finding and recognising"
+
+
+def test_an_agent_that_ignores_the_picture_is_told_of(tmp_path: Path) -> None:
+    class Blind:
+        async def answer(self, query: Query) -> Reply:
+            return Reply(text=f"a kettle, {query.text}")
+
+    class Seeing:
+        async def answer(self, query: Query) -> Reply:
+            return Reply(text=query.image.name if query.image else "?")
+
+    def told(name: str, agent: Agent, sessions: int) -> bool:
+        dark = ("clean", "low-light@3")
+        hold_staged(tmp_path / name, some(sessions), agent, text="named", degradations=dark)
+        return "seems not to look" in " ".join(in_words(diagnosed(tmp_path / name, resamples=0)))
+
+    assert told("blind", Blind(), 5)
+    assert not told("few", Blind(), 4)  # of each picture and its dark one: too few to say
+    assert not told("seeing", Seeing(), 5)
 
 
 def test_a_stage_that_the_data_cannot_give_is_left_out(tmp_path: Path) -> None:

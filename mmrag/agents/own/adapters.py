@@ -92,7 +92,7 @@ def _sent(image: LazyImage) -> dict[str, str]:
 def python(*, resources: Resources, name: str, **options: str) -> Agent:
     """`python:name=package.module/Thing`: a class with `answer(query)`, or a function of the query.
 
-    Either may be plain or async, or an async generator of the reply's pieces. A class's constructor
+    Either may be plain or async, or a generator of the reply's pieces. A class's constructor
     gets `resources` if it asks for it, and the other options as strings; a function has none.
     """
     made = _named(name)
@@ -153,8 +153,8 @@ def _of_function(made: Any, name: str, options: dict[str, str]) -> PythonAgent:
 
 
 class PythonAgent:
-    """An object with `answer`, whatever it returns: a Reply, a text, an awaitable of these, or an
-    async generator of pieces of text, of which the last may be a Reply with all that is no text.
+    """An object with `answer`, whatever it returns: a Reply, a text, an awaitable of these, or a
+    generator, plain or async, of pieces of text; the last may be a Reply with all that is no text.
 
     It runs outside (`outside.py`): plain methods in threads, async ones in an event loop of the
     agent's own, so that one that hangs holds up nothing but its own turn.
@@ -174,6 +174,9 @@ class PythonAgent:
     async def answer(self, query: Query) -> Reply:
         """Ask it."""
         said = await self._outside.run(self._agent.answer, query)
+        if inspect.isgenerator(said):
+            steps = cast("Generator[object]", said)
+            return await self._outside.call(lambda: _joined_plainly(steps))
         if inspect.isasyncgen(said):
             pieces = cast("AsyncGenerator[object]", said)
             return await self._outside.wait_for(lambda: _joined(pieces))
@@ -182,18 +185,42 @@ class PythonAgent:
 
 async def _joined(pieces: AsyncGenerator[object]) -> Reply:
     """A streamed reply as a whole; nothing of it where the generator raises in the middle."""
-    words, nothing = Words(), Reply(text="")
-    reply = nothing
+    whole = _Pieces()
     async with contextlib.aclosing(pieces):
         async for piece in pieces:
-            said = as_reply(piece)
-            words.add(said.text)
-            given = {name: getattr(said, name) for name in nothing.__struct_fields__}
-            given = {name: x for name, x in given.items() if x != getattr(nothing, name)}
-            reply = msgspec.structs.replace(reply, **given)
-            if words.length > HUGE_REPLY:
-                raise AgentError(f"the reply has more than {HUGE_REPLY:,} characters")
-    return msgspec.structs.replace(reply, text=words.text)
+            whole.add(piece)
+    return whole.reply
+
+
+def _joined_plainly(pieces: Generator[object]) -> Reply:
+    whole = _Pieces()
+    with contextlib.closing(pieces):
+        for piece in pieces:
+            whole.add(piece)
+    return whole.reply
+
+
+class _Pieces:
+    """A reply that comes in pieces: texts run together, of all else the last that was given."""
+
+    def __init__(self) -> None:
+        self._words, self._reply = Words(), _NOTHING
+
+    def add(self, piece: object) -> None:
+        said = as_reply(piece)
+        self._words.add(said.text)
+        given = {name: getattr(said, name) for name in _NOTHING.__struct_fields__}
+        given = {name: x for name, x in given.items() if x != getattr(_NOTHING, name)}
+        self._reply = msgspec.structs.replace(self._reply, **given)
+        if self._words.length > HUGE_REPLY:
+            raise AgentError(f"the reply has more than {HUGE_REPLY:,} characters")
+
+    @property
+    def reply(self) -> Reply:
+        return msgspec.structs.replace(self._reply, text=self._words.text)
+
+
+_NOTHING = Reply(text="")
 
 
 def as_reply(said: object) -> Reply:
@@ -207,10 +234,7 @@ def as_reply(said: object) -> Reply:
     if isinstance(said, str):
         return Reply(text=said)
     what = "None" if said is None else f"an object of type {type(said).__name__}"
-    cure = "return a text or a Reply"
-    if isinstance(said, Generator):
-        cure = "make it `async def` to stream"
-    raise AgentError(f"the agent returned {what}; {cure}.")
+    raise AgentError(f"the agent returned {what}; return a text or a Reply.")
 
 
 def command(

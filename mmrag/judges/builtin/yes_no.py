@@ -135,7 +135,10 @@ def _stated(asked: Reading, said: Reading) -> bool | None:
     rest = read_short(text[copula.end() :]) if copula else said
     again = about & {rest.roots[i] for i in rest.places}
     if copula and asked.words[0] in _BE and rest.words and len(said.words) <= 8 and not again:
-        return False  # "They are fruits", asked whether they are vegetables
+        beside = _MORE.search(asked.raw) or (
+            _LOOKS.search(rest.raw) and not _LOOKS.search(asked.raw)
+        )
+        return None if beside else False  # "They are fruits", asked whether they are vegetables
     predicate = {asked.roots[i] for i in asked.places[-1:]}
     opened = len(said.words) > 1 and said.words[0] in _PRONOUNS and said.roots[1] in about
     return True if again & predicate or opened else None
@@ -228,6 +231,16 @@ _COPULA = re.compile(
     r"(?i)\W*(?:it|they|he|she|that|this|these|those|\w+(?:\s\w+)?)"
     r"(?:'s|'re|\s+(?:is|are|was|were|belongs?|comes?))\b"
 )
+_MORE = re.compile(
+    r"(?i)\b(?:more|less|than|better|worse|cheaper|dearer|older|newer|younger|bigger|smaller|larger"
+    r"|taller|shorter|longer|wider|higher|lower|faster|slower|heavier|lighter|safer|stronger)\b"
+)
+"""What asks for a comparison; naming the thing does not deny it."""
+_LOOKS = re.compile(
+    r"(?i)\b(?:red|orange|yellow|green|blue|purple|pink|brown|black|white|gr[ae]y|big|small|large"
+    r"|long|short|tall|round|square|heavy|light|old|new|nice|beautiful|metal|wooden|plastic)\b"
+)
+"""How a thing looks, which denies no more than another look."""
 _NO_AT_ALL = re.compile(
     r"(?i)(?:absolutely|certainly|definitely|of course|most certainly)\s+not\b(?!\s+not)"
     r"|not\s+at\s+all\b|by no means\b"

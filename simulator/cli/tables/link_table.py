@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import typer
+
+from simulator.reports.losses.link import NEEDED
 
 
 def print_links(found: dict[str, Any], *, as_json: bool) -> None:
@@ -23,6 +26,7 @@ def print_links(found: dict[str, Any], *, as_json: bool) -> None:
             f"{_points(row['truthfulness']['estimate']):>12}  {_change(row['change']):>24}  "
             f"{_count(row['lost']):>4}  {_count(row['won']):>3}"
         )
+    needed = math.ceil(NEEDED / found["points"])
     for one in found["cheapest"]:
         within = f"to cost no more than {found['points']:g} points"
         typer.echo(
@@ -30,6 +34,9 @@ def print_links(found: dict[str, Any], *, as_json: bool) -> None:
             if one["condition"]
             else f"{one['before']}: no setting is shown {within}."
         )
+        many = max((r["change"]["sessions"] for r in found["rows"] if r["change"]), default=0)
+        if not one["condition"] and many < needed:
+            typer.echo(f"That takes {needed:,} conversations or more; this run has {many:,}.")
 
 
 def _change(change: dict[str, Any] | None) -> str:

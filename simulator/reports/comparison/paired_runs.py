@@ -95,7 +95,13 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
         how = Uncertainty(resamples=options.resamples, seed=options.seed)
         baseline = chosen[0]
         summaries = [_summary(side, how) for side in chosen]
-        lacking = filter(None, (lacking_verdicts(one["name"], one) for one in summaries))
+        lacking = filter(
+            None,
+            [
+                lacking_verdicts(side.loaded.run, one["name"], one)
+                for side, one in zip(chosen, summaries, strict=True)
+            ],
+        )
         unfinished = [
             run_state(side.loaded.run).warning(side.name, by_person=is_persons(side.loaded.run))
             for side in chosen

@@ -37,6 +37,9 @@ Chain = list[tuple[str, Mask]]
 IGNORES = "every reply is word for word that without it, so finding and recognising are one loss"
 """Of a box that an agent makes nothing of."""
 
+_PAIRS = 5
+"""Times that a first question must have been asked again with another picture to show anything."""
+
 
 def diagnosis(frame: Frame, run: RunReader, how: Uncertainty, *, min_n: int = 20) -> dict[str, Any]:
     """The waterfall of every degradation, what each costs at which stage, and slices of the first.
@@ -50,7 +53,8 @@ def diagnosis(frame: Frame, run: RunReader, how: Uncertainty, *, min_n: int = 20
         for stage, (why, many) in ((run.meta("plan") or {}).get("left_out") or {}).items()
     ]
     pointed = next((stage for stage in asked if stage not in BLIND), None)
-    if pointed and _is_ignored(frame, run):
+    ignored, sees = _looks(frame, run)
+    if pointed and ignored:
         del asked[pointed]
         left_out.append({"stage": pointed, "why": IGNORES, "sessions": len(frame.sessions)})
     stages = sorted(asked, key=lambda stage: list(STAGES).index(stage.partition(":")[0]))
@@ -61,6 +65,7 @@ def diagnosis(frame: Frame, run: RunReader, how: Uncertainty, *, min_n: int = 20
         "view": HEADLINE,
         "stages": [{"stage": s, "handed": STAGES[s.partition(":")[0]]} for s in (WHOLE, *stages)],
         "left_out": left_out,
+        "sees": sees,
         "falls": falls,
         "costs": _costs(frame, chains, how),
         "slices": _slices(frame, chains[whole[0]], how, min_n),
@@ -75,6 +80,11 @@ def in_words(found: dict[str, Any]) -> list[str]:
         lines.append(f"Of what {cost['condition']} costs ({_points(cost['whole'])}), {parts}.")
     for one in found["left_out"]:
         lines.append(f"Left out: {one['stage']} ({one['why']}; {one['sessions']} conversations).")
+    if not found["sees"]:
+        lines.append(
+            "This agent seems not to look: to a first question it says word for word the same "
+            "whatever the picture."
+        )
     return lines
 
 
@@ -180,11 +190,13 @@ def _slices(frame: Frame, chain: Chain, how: Uncertainty, min_n: int) -> list[di
     return list(rows.values())
 
 
-def _is_ignored(frame: Frame, run: RunReader) -> bool:
-    """Whether an agent that is not always right says the same with a box as without, every time."""
+def _looks(frame: Frame, run: RunReader) -> tuple[bool, bool]:
+    """Whether an agent that is not always right says the same with a box as without, every time,
+    and whether what it says to a first question ever changes with the picture."""
     whole = frame.only([c for c in frame.conditions if not split_condition(c)[1]])
     if bool((whole["score"][whole["scored"]] > 0).all()):
-        return False
+        return False, True
+    first: dict[str, list[str]] = {}
     said: dict[tuple[str, str, int], str | None] = {}
     pointed: dict[tuple[str, str, int], str | None] = {}
     sessions, turns = msgspec.json.Decoder(SessionPart), msgspec.json.Decoder(SaidTurn)
@@ -197,4 +209,8 @@ def _is_ignored(frame: Frame, run: RunReader) -> bool:
             turn = run.decoded(turns, row)
             key = session.id, split_condition(session.degradation)[0], turn.turn_index
             into[key] = None if turn.reply is None else turn.reply.text
-    return all(said.get(key) == text for key, text in pointed.items())
+            if not session.stage and turn.turn_index == 0 and turn.reply is not None:
+                first.setdefault(turn.query, []).append(turn.reply.text)
+    pairs = sum(len(texts) - 1 for texts in first.values())
+    sees = pairs < _PAIRS or any(len(set(texts)) > 1 for texts in first.values())
+    return all(said.get(key) == text for key, text in pointed.items()), sees

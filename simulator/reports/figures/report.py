@@ -35,7 +35,9 @@ from simulator.run.results.turn_results import (
     is_persons,
     language_note,
     main_of,
+    nothing_scored,
     run_state,
+    verdict_cure,
 )
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import split_condition
@@ -127,8 +129,8 @@ def build_report(
     shown = [item for item in loaded if not _is_counterpart(item, loaded)]
     runs = [_run(item, _counterpart(item, loaded), stop, how, options, on_part) for item in shown]
     lacking = (
-        lacking_verdicts(run["name"], condition)
-        for run in runs
+        lacking_verdicts(item.run, run["name"], condition)
+        for item, run in zip(shown, runs, strict=True)
         for condition in run["conditions"]
         if condition["name"] == run["main"]
     )
@@ -248,13 +250,14 @@ def _state(item: Loaded) -> dict[str, Any]:
     return {**state, "statuses": item.run.turn_counts()}
 
 
-def lacking_verdicts(name: str, condition: dict[str, Any]) -> str | None:
-    """That the headline of a condition is bounds, if it is."""
+def lacking_verdicts(run: RunReader, name: str, condition: dict[str, Any]) -> str | None:
+    """That the headline of a condition is bounds or nothing, if it is, and what helps."""
     truth = condition["strict"][HEADLINE]["truthfulness_score"]
     if "bounds" not in truth:
-        return None
+        nothing = nothing_scored(run, {"total": truth["n"]})
+        return nothing and f"{name}: {nothing}"
     note = bounds_note(truth["bounds"], truth["unjudged"], truth["n"])
-    return f"{name}: {note} `mmrag judge run` asks a judge again."
+    return f"{name}: {note} {verdict_cure(run)}"
 
 
 def _warnings(loaded: Sequence[Loaded]) -> list[str]:
@@ -271,11 +274,6 @@ def _warnings(loaded: Sequence[Loaded]) -> list[str]:
             found.append(warning)
         if item.frame.error_texts is not None:
             found.append(f"{item.name}: {item.frame.error_texts}")
-        scored = int(item.frame["scored"].sum())
-        if not scored:
-            found.append(
-                f"{item.name}: no turn could be scored; see the statuses. All rates are unknown."
-            )
         if len(item.frame.sessions) == 1:
             found.append(f"{item.name}: a single session; there are no intervals and no tests.")
     return found

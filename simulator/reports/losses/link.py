@@ -16,6 +16,9 @@ from simulator.reports.read.pairs import match, rate_differences
 POINTS = 5.0
 """Points of truthfulness that the cheapest setting may cost, where nothing else is said."""
 
+NEEDED = 300
+"""Conversations times points: fewer could lose as much unseen, where nothing changed (3 / n)."""
+
 EXAMPLES = 20
 """Lost turns that are named."""
 
@@ -85,7 +88,7 @@ def cheapest(rows: Sequence[dict[str, Any]], points: float) -> str | None:
         if row["change"]
         and (low := row["change"].get("low")) is not None
         and low >= -points / 100
-        and row["change"]["sessions"] * points / 100 >= 3
+        and row["change"]["sessions"] * points >= NEEDED
     ]
     return min(good)[1] if good else None
 

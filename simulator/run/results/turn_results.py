@@ -268,7 +268,9 @@ def _scored(
     found = errors.found()
     state = run_state(run)
     unfinished = state.warning("the run", by_person=is_persons(run))
-    lacking = missing_verdicts(figures["all"], "`mmrag judge run` asks a judge again.")
+    lacking = nothing_scored(run, figures["all"])
+    if "bounds" in figures["all"]:
+        lacking = missing_verdicts(figures["all"], verdict_cure(run))
     return {
         "warnings": [*deaf_notes(run), *filter(None, (lacking, unfinished))],
         **figures,
@@ -288,6 +290,30 @@ def missing_verdicts(figures: Mapping[str, Any], cure: str) -> str | None:
         return None
     limits = figures["bounds"]["truthfulness_score"]
     return f"{bounds_note(limits, figures['unjudged'], figures['total'])} {cure}"
+
+
+def verdict_cure(run: RunReader) -> str:
+    """What gives replies the verdicts that they lack: no judge does without a reference."""
+    lacking = run.replies_without_reference()
+    if not lacking:
+        return "`mmrag judge run` asks a judge again."
+    return (
+        f"{counted(lacking, 'reply', 'replies')} cannot be judged, as the data has no reference: "
+        "`mmrag export RUN replies.jsonl`, fill in `reference`, then `mmrag import replies.jsonl` "
+        "and `mmrag judge run`. `mmrag measure RUN` needs none."
+    )
+
+
+def nothing_scored(run: RunReader, figures: Mapping[str, Any]) -> str | None:
+    """Why no turn of a run has a score, and what helps; None where one has."""
+    counts = run.failure_counts()
+    if figures["total"] or not counts:
+        return None
+    cure = "`mmrag show RUN SESSION` gives the errors."
+    if run.replies_without_reference():
+        cure = verdict_cure(run)
+    failed = ", ".join(f"{n} {status}" for status, n in counts.items())
+    return f"No turn could be scored ({failed}). {cure}"
 
 
 def is_persons(run: RunReader) -> bool:

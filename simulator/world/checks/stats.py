@@ -16,12 +16,13 @@ from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPL
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published
 from simulator.world.checks.verify import stream
-from simulator.world.facts.look import LABELLED
+from simulator.world.facts.look import LABELLED, Look
 from simulator.world.language.voices.reading import whose
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
 from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
 from simulator.world.pictures.ground_truth import decode_owners
 from simulator.world.pictures.referents import IN_VIEW, sight_of
+from simulator.world.pictures.traits import Draws, Traits
 from simulator.world.sessions import captured, read_world
 
 LARGE = 0.04
@@ -211,6 +212,18 @@ def _difficulty(
             100 * counts[others] / max(1, counts.total()),
             100 * dial.look_alikes.get(others, 0),
         )
+    alike: dict[tuple[str, int], list[Draws]] = {}
+    for row in things:
+        traits = Traits(msgspec.json.decode(row["look"], type=Look))
+        alike.setdefault((row["kind"], row["family"]), []).append(traits.family)
+    families = [members for members in alike.values() if len(members) > 1]
+    own = [one(name) != two(name) for one, two, *_ in families for name in _TRAITS]
+    yield WorldFigure(
+        group,
+        "traits in which look-alikes differ",
+        100 * sum(own) / max(1, len(own)),
+        100 * dial.own_traits,
+    )
     kinds = {row["entity_id"]: row["kind"] for row in things}
     clues = [bool(s.turns[0].text_clue) for s in sessions if kinds[s.extra["subject"]] in LABELLED]
     yield WorldFigure(
@@ -219,6 +232,10 @@ def _difficulty(
     ways = Counter(w for s in sessions if (w := s.turns[0].extra.get("settled_by")))
     for way, share in dial.settled.items() if ways else ():
         yield WorldFigure(group, f"settled by: {way}", 100 * ways[way] / ways.total(), 100 * share)
+
+
+_TRAITS = ("hue", "chroma", "level", "scheme", "second-level", "second-chroma")
+"""Those of a palette, which things of every kind have."""
 
 
 def _sizes(

@@ -51,6 +51,15 @@ def test_the_command_in_words(run: Path) -> None:
     assert "-170.0" in said
 
 
+def test_too_few_conversations_are_told_how_many_it_takes(run: Path) -> None:
+    said = mmrag("link", str(run), "--points", "7").stdout
+    assert said.endswith(
+        "clean: no setting is shown to cost no more than 7 points.\n"
+        "That takes 43 conversations or more; this run has 20.\n"
+    )
+    assert "That takes" not in mmrag("link", str(run), "--points", "20").stdout
+
+
 def test_the_report_has_the_same_figures(run: Path, tmp_path: Path) -> None:
     report = json.loads(mmrag("report", str(run), "--out", str(tmp_path), "--json").stdout)
     found = json.loads(mmrag("link", str(run), "--json").stdout)

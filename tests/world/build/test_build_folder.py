@@ -10,6 +10,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from called_command import mmrag
 from typer.testing import CliRunner
 
 from mmrag.errors import DataError, SpecError
@@ -17,6 +18,7 @@ from mmrag.files.atomic import file_sha256
 from simulator.cli import build as build_cli
 from simulator.datasets.papers.crag_mm import CragMM
 from simulator.world.build import table_parts
+from simulator.world.build.request import LIFE
 from simulator.world.build.world_manifest import fingerprint
 from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
@@ -270,9 +272,21 @@ def test_stats_compare_with_what_is_published(text_world: Path) -> None:
     assert ratio.is_met
     shares = [f.generated for f in stats.figures if f.group == "Dynamism"]
     assert sum(shares) == pytest.approx(100)
+    (own,) = (f for f in stats.figures if f.name == "traits in which look-alikes differ")
+    assert own.published == 100 * LIFE.own_traits
+    assert own.generated == pytest.approx(own.published, abs=8)
     text = stats.as_text()
     assert "published" in text
     assert f"{len(stats.missed)} of them lie outside" in text
+
+
+def test_a_text_world_is_refused_where_pictures_are_shown(text_world: Path, tmp_path: Path) -> None:
+    """Each of its turns was a fault of the data."""
+    told = mmrag("run", "--data", text_world, "--agent", "random", "--out", tmp_path / "r", code=2)
+    assert f"`mmrag world ladder {text_world}`" in told.stderr
+    assert not (tmp_path / "r").exists()
+    mmrag("run", "--data", text_world, "--agent", "random", "--search", "none", "--limit", "2",
+          "--task", "knowledge", "--out", tmp_path / "k")  # fmt: skip
 
 
 def test_the_commands(tmp_path: Path) -> None:
