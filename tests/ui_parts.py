@@ -232,7 +232,7 @@ def press(page, keys: str) -> None:
 class Server:
     """The app on a free port, in a thread."""
 
-    def __init__(self, folders: list[Path], saved: Path, port: int = 0) -> None:
+    def __init__(self, folders: list[Path], saved: Path) -> None:
         from mmrag.ports import listen
         from simulator.application.person_run import Playing
         from ui.home.launch import Launcher
@@ -241,7 +241,7 @@ class Server:
         from ui.server import make_server
         from ui.views.live_view import AgentShelf
 
-        at = listen("127.0.0.1", port)
+        at = listen("127.0.0.1", 0)
         self.port = at.getsockname()[1]
         self.catalogues = open_runs(folders)
         names = ["watched", "random", "nobody", "seeing"]
