@@ -8,12 +8,13 @@ import re
 import shutil
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
 import uvicorn
+from msgspec.structs import replace
 
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
@@ -146,6 +147,7 @@ def write_run(
     *,
     finished: bool = True,
     evil: bool = False,
+    said: Sequence[str] = (),
     stop: str = "strikes(2)",
 ) -> Path:
     with RunStore(folder) as store:
@@ -155,8 +157,12 @@ def write_run(
         for number in range(sessions):
             for degradation, pattern in PATTERNS.items():
                 one = session(number, degradation)
-                futures.append(store.begin(number, one))
                 text = EVIL if evil else None
+                if said:  # in the wearer's mouth too
+                    text = said[number % len(said)]
+                    turns = (replace(turn, query=text) for turn in one.turns)
+                    one = replace(one, turns=tuple(turns))
+                futures.append(store.begin(number, one))
                 for index in range(4):
                     if degradation != "clean" and index == 3:
                         futures.append(

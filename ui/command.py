@@ -93,7 +93,7 @@ def _open(
     from simulator.parts.resources import cache_folder
     from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
-    from ui.home.launch import Launcher
+    from ui.home.launch import OFFERED, Launcher
     from ui.pages.app import LiveSetup
     from ui.runs import Runs, open_runs
     from ui.server import make_server
@@ -106,11 +106,7 @@ def _open(
     folder = Path("runs")
     # agents that run programs, import modules or call addresses are offered only by name of the
     # operator; a visitor can choose from this list and nothing else
-    offered = [
-        "grounded",
-        *(n for n in ("task1", "task2", "task3", "random") if n in agents.names()),
-    ]
-    names = list(dict.fromkeys([*named, *offered]))
+    names = list(dict.fromkeys([*named, *(n for n in OFFERED if n in agents.names())]))
     opened = open_runs(runs) if runs else Runs(watched=folder)
     launcher = Launcher(folder, names, [data, "mini"], search)
     kept = cache_folder() / "board"

@@ -1,4 +1,4 @@
-"""The app over a large run and over many: what is seen first, next, filtered; server memory.
+"""The app over a large run and over many: what is seen first, next, behind a cell; server memory.
 
     python scripts/bench/ui.py [--sessions 2000] [--conditions 6] [--runs 200]
 
@@ -30,7 +30,7 @@ import httpx
 import msgspec
 from engine import Instant, jpeg, sessions
 from playwright.sync_api import Page, expect, sync_playwright
-from ui_parts import ARGUMENTS, CHROMIUM, write_run
+from ui_parts import ARGUMENTS, CHROMIUM, press, write_run
 
 from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
@@ -39,6 +39,7 @@ from mmrag.records import Session
 PORT = 7893
 # asked at every frame: Playwright's own waiting looks after 100 ms, 350 ms, 850 ms
 SHOWN = "name => document.querySelector('.mm-head h2')?.textContent === name"
+FOUND = "name => document.querySelector('#mm-examples h3')?.textContent === name"
 LISTED = "n => document.querySelectorAll('#mm-sessions .mm-row').length === n"
 URL = f"http://127.0.0.1:{PORT}"
 
@@ -199,6 +200,15 @@ def large(browser: Any) -> None:
 
         nexts.append(clocked(go))
     told("next conversation", nexts)
+    keys: list[Cost] = []
+    for number in range(42, 102, 12):  # each counts, or the name waited for never comes
+
+        def twelve(number: int = number) -> None:
+            press(page, "j" * 12)
+            page.wait_for_function(SHOWN, arg=f"session-{number:06d}")
+
+        keys.append(clocked(twelve))
+    told("twelve keys in one instant, twelve conversations on", keys)
     filters: list[Cost] = []
     for number in range(1900, 1920):
 
@@ -210,6 +220,19 @@ def large(browser: Any) -> None:
         page.fill("#mm-text", "")
         page.wait_for_function(LISTED, arg=40)
     told("filter as typed", filters)
+    page.goto(f"{URL}/?tab=robustness")
+    page.locator("#mm-examples h3").wait_for(timeout=600_000)
+    cells = page.locator(".mm-cell[data-of]")
+    names = [one.get_attribute("data-condition") for one in cells.all()]
+    found: list[Cost] = []
+    for place in [*range(1, len(names)), *range(len(names))]:
+
+        def choose(place: int = place) -> None:
+            cells.nth(place).click()
+            page.wait_for_function(FOUND, arg=names[place])
+
+        found.append(clocked(choose))
+    told("photographs behind a cell of the map", found)
     context.close()
 
 

@@ -115,8 +115,6 @@ def run(
     folder = out or default_out(made)
     if rerun not in (None, "errors"):
         raise SpecError(f"--rerun {rerun!r}: the only thing that can be rerun is errors.")
-    if like is not None and not dry_run:
-        raise UsageError("--like is what an estimate is based on: add --dry-run.")
     if dry_run:
         from simulator.application.estimate import estimate
         from simulator.cli.tables.estimate_table import print_estimate

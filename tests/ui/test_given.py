@@ -8,11 +8,12 @@ import msgspec
 import pytest
 from ui_parts import result, session
 
+from mmrag.records import Step
 from simulator.run.config import RunConfig
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from ui.render import render
-from ui.replay.traceview import NOT_GIVEN
+from ui.replay.traceview import NOT_GIVEN, plan_of
 from ui.replay.viewmodel import ConversationView, conversation
 
 
@@ -62,3 +63,14 @@ def test_a_reports_head_says_that_gaze_was_on(tmp_path: Path) -> None:
         make_report([tmp_path / gaze], tmp_path / f"{gaze}-report", ReportOptions(resamples=20))
         page = (tmp_path / f"{gaze}-report" / "report.html").read_text()
         assert ("was given the wearer’s gaze" in page) is (gaze == "on")
+
+
+def test_the_built_in_planner_is_shown_in_words() -> None:
+    program = '["at_least",["number"],["get","it",0]]'
+    info = {"by": "on", "question": "Is it over 30 g?", "program": program, "p": 0.8769}
+    assert plan_of([(Step(name="planner", info=info), 0)]) == (
+        ("question", "Is it over 30 g?"),
+        ("comes to", "at least · the number that is said · look up · the thing in view"),
+        ("sure", "88 %"),
+    )
+    assert plan_of([(Step(name="plan", info={"goal": "x"}), 0)]) == (("goal", "x"),)

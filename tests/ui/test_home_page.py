@@ -98,6 +98,27 @@ def test_runs_come_go_and_break_without_hiding_the_others(tmp_path: Path) -> Non
     assert "no run called" in wrong({"run": "broken"})["error"]
 
 
+def test_what_went_wrong_is_asked_for_when_there_is_something_to_read(tmp_path: Path) -> None:
+    """A page asks again as the edition changes; it once changed before the run had been read."""
+    folder = write_run(tmp_path / "run", 2)
+    (show,) = calls((page := home(tmp_path)).show_board)
+    first = show({})
+    assert (first["readable"], first["edition"]) == (False, "")
+    assert whole_board(page)["edition"].startswith(f"{folder.name}/")
+
+
+def test_a_board_draws_to_its_data_and_tells_what_another_run_would_cost(tmp_path: Path) -> None:
+    write_run(tmp_path / "run", 4)
+    known = summarise(tmp_path / "run")
+    assert known.by_condition == {"clean": 1.0, "low-light@3": -0.25}
+    board = whole_board(home(tmp_path))["board"]
+    assert "Truthfulness: clean +100.0, low-light&#64;3 −25.0" in board
+    zero, level = re.findall(r'y1="([\d.]+)" y2="([\d.]+)"/>', board)[1]
+    assert (zero, level) == ("16.0", "20.0")  # from −25 to 100 in 20 px
+    (seconds,) = re.findall(r'data-seconds="([\d.]+)"', board)
+    assert float(seconds) == pytest.approx(known.seconds / 8)
+
+
 def test_an_empty_folder_teaches_how_to_make_a_run(tmp_path: Path) -> None:
     page = home(tmp_path / "nothing")
     assert "mmrag run --data mini" in whole_board(page)["board"]

@@ -25,6 +25,15 @@ LARGEST = 10_000
 PICTURES = {"clean": "none", "the five kinds, severity 3": "sweep", "a natural mixture": "mix"}
 """What a visitor may choose, and what `--degrade` calls it."""
 
+OFFERED = {
+    "grounded": "looks, reads the fictional world and cites it",
+    "task1": "image search alone",
+    "task2": "image search and the web",
+    "task3": "both, over several turns",
+    "random": "answers by luck",
+}
+"""The agents that come with the app, in words."""
+
 
 class Started(msgspec.Struct, frozen=True):
     """One run that was started here."""

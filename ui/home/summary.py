@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from mmrag.files.atomic import write_bytes
 from mmrag.metrics.headline import HEADLINE, Uncertainty
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_runs, main_condition
+from simulator.reports.read.frame import Frame
 from simulator.run.results.turn_results import run_state
 from simulator.store.run_reader import RunReader
 
-VERSION = 2
+VERSION = 3
 """Of what is kept; older ones are computed again."""
 
 
@@ -52,6 +54,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Conversations of the data, each under `conditions` of them."""
     truthfulness: BoardFigure = BoardFigure(None, None, None)
     """As a report's headline."""
+    by_condition: dict[str, float] = {}
+    """Truthfulness under each condition of which it is known, clean first."""
     right: float | None = None
     missing: float | None = None
     wrong: float | None = None
@@ -61,6 +65,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     coverage: float | None = None
     statuses: dict[str, int] = {}
     cost: float = 0.0
+    seconds: float = 0.0
+    """What all turns took, one after the other."""
     finished: bool = False
     done: int = 0
     planned: int | None = None
@@ -113,8 +119,18 @@ def _summary(run: RunReader) -> RunSummary:
         wrong=found["hallucination_rate"]["estimate"],
         turns=score["n"],
         coverage=whole["coverage"],
+        by_condition=dict(_levels(frame)),
         cost=float(_sum(frame["cost"][frame["asked"]])),
+        seconds=float(_sum(frame["seconds"][frame["asked"]])),
     )
+
+
+def _levels(frame: Frame) -> Iterator[tuple[str, float]]:
+    for name in sorted(frame.conditions, key=lambda one: (one != "clean", one)):
+        found = headline(frame, frame.condition(name), Uncertainty(resamples=0))
+        level = found["strict"][HEADLINE]["truthfulness_score"]["estimate"]
+        if level is not None:
+            yield name, level
 
 
 def _pair(ends: list[float] | None) -> tuple[float, float] | None:

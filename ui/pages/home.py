@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import gradio as gr
 
 from mmrag.errors import MmragError
 from ui.home.board import Board, BoardRow
-from ui.home.launch import PICTURES, Launcher
+from ui.home.launch import OFFERED, PICTURES, Launcher
 from ui.home.notes import write_note
 from ui.home.summary import Summaries
 from ui.pages.calls import calls, whole
@@ -32,7 +33,7 @@ class Home:
     def build(self) -> None:
         """Put the page into the surrounding Blocks."""
         gr.HTML(
-            render("home.html.j2", launcher=self.launcher, pictures=list(PICTURES)),
+            render("home.html.j2", launcher=self.launcher, pictures=list(PICTURES), words=OFFERED),
             js_on_load="mmrag.home(element, server)",
             server_functions=calls(
                 self.show_board, self.show_wrong, self.save_note, self.start_run, self.stop_run
@@ -52,9 +53,15 @@ class Home:
         lost = (
             f"There is no run called {wanted[:80]!r} here any more." if wanted and not named else ""
         )
+        known = [row.summary for row in rows if row.summary]
         return {
             "board": render(
-                "board.html.j2", rows=rows, here=here, launching=self.launcher is not None
+                "board.html.j2",
+                rows=rows,
+                here=here,
+                launching=self.launcher is not None,
+                scale=_scale(v for s in known for v in (s.truthfulness.low, s.truthfulness.high)),
+                levels=_scale(v for s in known for v in s.by_condition.values()),
             ),
             "hero": render("hero.html.j2", row=here, lost=lost) if here else "",
             "run": here.name if here else "",
@@ -106,5 +113,12 @@ def _scored(row: BoardRow) -> bool:
     return found is not None and (found.estimate is not None or found.bounds is not None)
 
 
+def _scale(values: Iterable[float | None]) -> tuple[float, float]:
+    """From the least to the most of what is drawn beside each other, 0 among it."""
+    known = [0.0, 0.01, *(value for value in values if value is not None)]
+    return min(known), max(known)
+
+
 def _edition(row: BoardRow | None) -> str:
-    return f"{row.name}/{row.when}" if row else ""
+    """Another text when there is more to read; none while there is nothing yet."""
+    return f"{row.name}/{row.when}" if row and _scored(row) else ""

@@ -10,7 +10,7 @@ from mmrag.errors import MmragError
 from ui.pages.calls import calls
 from ui.render import render
 from ui.replay.analysis import Analysis
-from ui.views.robustness_view import Breakage
+from ui.views.robustness_view import MIN_N, Breakage
 
 
 class Robustness:
@@ -41,7 +41,7 @@ class Robustness:
             raise MmragError(f"No opened run is called {name[:80]!r}; choose another.")
         page = render(
             "robustness.html.j2",
-            runs=list(runs), name=name, page=self.breakage.of(name),
+            runs=list(runs), name=name, page=self.breakage.of(name), least=MIN_N,
             conditions=self.analysis.conditions(name),
         )  # fmt: skip
         return {"run": name, "view": page}

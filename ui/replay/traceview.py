@@ -71,11 +71,26 @@ def walk(steps: Sequence[Step], depth: int = 0) -> Iterator[tuple[Step, int]]:
 
 
 def plan_of(steps: Sequence[tuple[Step, int]]) -> tuple[tuple[str, str], ...]:
-    """What the planner made of the question."""
+    """What the planner made of the question, in words where it is the built-in one."""
     for step, _ in steps:
         if step.name in ("planner", "plan", "rewrite"):
-            return flat(step.info)
+            said = flat({k: v for k, v in step.info.items() if k not in ("by", "program", "p")})
+            done: list[str] = re.findall(r'"([^"]+)"', str(step.info.get("program", "")))
+            words = " · ".join(_PROGRAM.get(word, word.replace("_", " ")) for word in done)
+            sure = step.info.get("p")
+            return (
+                *said,
+                *([("comes to", words)] if words else []),
+                *([("sure", f"{100 * sure:.0f} %")] if isinstance(sure, float) else []),
+            )
     return ()
+
+
+_PROGRAM = {
+    "get": "look up", "it": "the thing in view", "next": "the thing beside it",
+    "these": "the things in view", "number": "the number that is said", "<": "less", ">": "more",
+}  # fmt: skip
+"""Words of a program; the others say themselves what they do."""
 
 
 def hits_of(

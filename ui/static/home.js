@@ -131,7 +131,7 @@ mmrag.home = (root, server) => {
       sort();
       return;
     }
-    if (target.closest("#mm-new-run")) { dialog("#mm-run-dialog", () => {}, server.start_run); return; }
+    if (target.closest("#mm-new-run")) { dialog("#mm-run-dialog", expect, server.start_run); return; }
     if (!line) return;
     const run = line.dataset.run;
     if (target.closest("button[data-note]")) {
@@ -158,6 +158,18 @@ mmrag.home = (root, server) => {
     ticks();
   });
 
-  root.addEventListener("input", (event) => { if (event.target.id === "mm-board-filter") filter(); });
+  // what a run will cost, at the pace of the newest like it
+  function expect(form) {
+    const { agent, data, pictures, limit } = form.elements;
+    const like = rows().filter((one) => one.dataset.seconds && one.dataset.vAgent === agent.value.toLowerCase() && one.dataset.vData === data.value.toLowerCase()).sort((a, b) => b.dataset.vWhen - a.dataset.vWhen)[0];
+    const many = limit.value * pictures.selectedOptions[0].dataset.conditions, minutes = like ? many * like.dataset.seconds / 60 : 0;
+    $("#mm-run-cost").textContent = !like ? `${many} conversations. No finished run of this agent and data is here to tell what one costs: try one first.`
+      : `${many} conversations: up to ${minutes < 1 ? "a minute" : `${Math.ceil(minutes)} minutes`} and $${(many * like.dataset.dollars).toFixed(2)}, as in ${like.dataset.run}.`;
+  }
+
+  root.addEventListener("input", (event) => {
+    if (event.target.id === "mm-board-filter") filter();
+    if (event.target.closest("#mm-run-dialog")) expect(event.target.form);
+  });
   mmrag.register("home", (address) => refresh(address));
 };

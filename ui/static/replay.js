@@ -157,8 +157,8 @@ mmrag.replay = (root, server) => {
     if (mine !== asked) return;
     const found = await (ready || mmrag.ask(server.show_conversation, question));
     if (mine !== asked) return;
+    if (found.error) { problem(found.error); return; } // a key goes on from the one that was asked for
     next = "";
-    if (found.error) { problem(found.error); return; }
     told(found, { push });
     fetchNeighbours();
   }
@@ -285,16 +285,16 @@ mmrag.replay = (root, server) => {
 
   function act(what) {
     const c = box();
-    if (!c) return;
-    const now = +c.dataset.current;
-    if (what === "play") { play(); return; }
-    if (what === "zoom") { zoom(); return; }
-    if (what === "list") { if (deep) history.back(); else { look("list"); note(); } return; }
     if (what === "up" || what === "down") {
       const by = what === "up" ? -1 : 1;
       steps = steps.then(() => step(by));
       return;
     }
+    if (!c) return;
+    const now = +c.dataset.current;
+    if (what === "play") { play(); return; }
+    if (what === "zoom") { zoom(); return; }
+    if (what === "list") { if (deep) history.back(); else { look("list"); note(); } return; }
     pause();
     if (what === "first") show(0);
     if (what === "last") show(turns().length - 1);
@@ -473,7 +473,7 @@ mmrag.replay = (root, server) => {
 
   const keys = { ArrowLeft: "back", ArrowRight: "next", Home: "first", End: "last", " ": "play", j: "down", k: "up", z: "zoom" };
   document.addEventListener("keydown", (event) => {
-    if (mmrag.page() !== "replay" || !root.isConnected || !box() || !view.offsetParent) return;
+    if (mmrag.page() !== "replay" || !root.isConnected || !view.offsetParent) return;
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     const typing = event.target.closest?.("input:not([type=checkbox], [type=range]), textarea, select, [contenteditable]");
     if (event.key === "Escape" && event.target.id === "mm-text") { event.target.value = ""; narrowed(); event.target.blur(); return; }

@@ -99,15 +99,16 @@ window.mmrag = (() => {
   }
 
   // One question to the server; what goes wrong is told where the answer would have stood.
+  const silent = { error: "The server did not answer. Is mmrag ui still running?" };
   let asking = 0;
   async function ask(call, values) {
     const bar = document.querySelector("#mm-bar");
     asking += 1;
     const slow = setTimeout(() => bar?.classList.add("mm-busy"), 250);
     try {
-      return await call(values);
+      return (await call(values)) || silent; // Gradio swallows a request that nobody took
     } catch (error) {
-      return { error: "The server did not answer. Is mmrag ui still running?" };
+      return silent;
     } finally {
       clearTimeout(slow);
       asking -= 1;

@@ -107,6 +107,13 @@ class Breaking(msgspec.Struct, frozen=True, kw_only=True):
     """Where the run handed stages of the truth over: at which of them it loses its points."""
 
     @property
+    def scale(self) -> tuple[float, float]:
+        """From the least to the most that the kinds' intervals reach, 0 among them."""
+        cells = [one for kind in self.kinds for one in kind.cells if one is not None]
+        ends = [end for one in cells for end in (one.low, one.high) if end is not None]
+        return min([*ends, 0.0]), max([*ends, 1.0])
+
+    @property
     def losses(self) -> list[str]:
         """What each degradation costs at which stage, and what was left out, in words."""
         return [] if self.diagnosis is None else in_words(self.diagnosis)

@@ -16,7 +16,8 @@ def won_back(first: Frame, second: Frame, how: Uncertainty) -> list[dict[str, An
     """Per degradation that both were held under: the baseline's loss, and the other's share of it.
 
     In truthfulness as experienced, over the sessions that both have under clean and under it. The
-    share is (other degraded − baseline degraded) / (baseline clean − baseline degraded).
+    share is (other degraded − baseline degraded) / (baseline clean − baseline degraded). It is
+    given where the interval of that loss is above 0: a share of what may be nothing says nothing.
     """
     names = [n for n in first.conditions if n != "clean" and n in second.conditions]
     if "clean" not in first.conditions:
@@ -31,11 +32,13 @@ def _of(name: str, first: Frame, second: Frame, how: Uncertainty) -> dict[str, A
     turns = float(table[:, 1].sum())
     lost, won = table[:, 0] - table[:, 2], table[:, 3] - table[:, 2]
     share = low = high = None
-    if lost.sum() > 0 and turns:
-        share = float(won.sum() / lost.sum())
-        if how.resamples and len(both) > 1:
-            drawn = bootstrap_replicates(won, lost, resamples=how.resamples, seed=how.seed)
-            low, high = percentile_interval(drawn[:, 0], clusters=len(both), level=how.level)
+    if lost.sum() > 0 and how.resamples and len(both) > 1:
+        tops = np.stack([lost, won], axis=1)
+        sizes = np.stack([table[:, 1], lost], axis=1)
+        drawn = bootstrap_replicates(tops, sizes, resamples=how.resamples, seed=how.seed)
+        ends = [percentile_interval(d, clusters=len(both), level=how.level) for d in drawn.T]
+        if (ends[0][0] or 0.0) > 0:
+            share, (low, high) = float(won.sum() / lost.sum()), ends[1]
     return {
         "condition": name,
         "sessions": len(both),

@@ -77,9 +77,10 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
         _row("multi-turn score", baseline["strict"][score], other["strict"][score], one[score])
     )
     for won in one.get("won_back", ()):
-        share = in_words(won["share"]["estimate"], "percent")
         lost, more = in_words(won["lost"], "signed"), in_words(won["won"], "signed")
-        lines += ["", f"{_cell(won['condition'])}: {lost} lost, {more} won back ({share})."]
+        share = won["share"]["estimate"]
+        of_it = "" if share is None else f" ({in_words(share, 'percent')})"
+        lines += ["", f"{_cell(won['condition'])}: {lost} lost, {more} won back{of_it}."]
     flips = one["flips"]
     lines += [
         "",

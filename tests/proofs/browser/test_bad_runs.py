@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
-from test_ui_pages import PAGES
-from ui_parts import Server, write_run
+from msgspec.structs import replace
+from playwright.sync_api import Browser, Page, expect
+from test_ui_pages import PAGES, views
+from ui_parts import Server, press, result, session, write_run
 
+from simulator.store.run_store import RunStore
 from ui.runs import open_runs
 
 OLD = Path(__file__).parents[2] / "data" / "run-v1"
@@ -53,6 +58,70 @@ def test_hostile_words_are_words_on_every_page(
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src=x], img[src='http://evil.example/x.png']").count() == 0
     expect(page.locator("#mm-crumb")).to_have_text(name)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("tab", ["Home", "Replay", "Compare", "Robustness"])
+def test_texts_of_any_length_and_script_stay_in_their_place(
+    page: Page, server: Server, tmp_path: Path, tab: str, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    said = ["w" * 100_000, "\u202eمرحبا \u2067שלום " * 50, "👩🏽‍🚀🇺🇳" * 400, "a word " * 15_000]
+    opened(server, write_run(tmp_path / "long", 4, said=said))
+    page.goto(f"{server.url}/?tab={tab.lower()}&run=long")
+    for view in views(page, tab):
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, view
+    if tab == "Replay":  # whatever direction a reply has, what stands under it goes from the left
+        for number in (1, 2):
+            page.goto(f"{server.url}/?tab=replay&run=long&session=talk-000{number}")
+            expect(page.locator(".mm-head h2")).to_have_text(f"talk-000{number}")
+            truth = page.locator(".mm-now .mm-reference b").bounding_box()
+            assert truth["x"] < page.locator(".mm-now .mm-reply").bounding_box()["x"] + 20
+
+
+@pytest.mark.parametrize("tab", PAGES)
+def test_a_run_without_pictures_is_shown(
+    page: Page, server: Server, tmp_path: Path, tab: str
+) -> None:
+    with RunStore(tmp_path / "blind") as store:
+        store.set_meta("judge", "rules/1")
+        for number in range(3):
+            store.begin(number, replace(session(number), capture=None)).result()
+            store.commit(result(session(number), 0, "c")).result()
+    opened(server, tmp_path / "blind")
+    page.goto(f"{server.url}/?tab={tab.lower()}&run=blind")
+    words = {"Replay": "A conversation without a picture.", "Robustness": "--degrade sweep"}
+    expect(page.locator(f"#mm-page-{tab.lower()}")).to_contain_text(words.get(tab, ""))
+    page.wait_for_timeout(1000)
+    assert page.locator("[role=alert]:visible").count() == 0
+
+
+def test_a_server_that_restarts_is_waited_for(browser: Browser, tmp_path: Path) -> None:
+    """The page says that nobody answers, and goes on where it was as soon as somebody does."""
+    write_run(tmp_path / "run", 30)
+
+    def served(port: str) -> tuple[subprocess.Popen[str], str]:
+        command = [sys.executable, "-m", "simulator.cli", "ui", "run", "--port", port]
+        server = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+        assert server.stderr is not None
+        return server, re.findall(r"http://\S+:(\d+)", server.stderr.readline())[0]
+
+    first, port = served("0")
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"http://127.0.0.1:{port}/?tab=replay&run=run&session=talk-0000")
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0000")
+    first.kill()
+    first.communicate()
+    press(page, "jjjjj")  # to one that was not fetched before
+    expect(page.locator("#mm-view .mm-message")).to_contain_text("Is mmrag ui still running?")
+    again, _ = served(port)
+    press(page, "j")
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0006")
+    page.locator("#mm-nav [data-page=robustness]").click()
+    expect(page.locator("#mm-examples h3")).to_be_visible()
+    page.close()
+    again.kill()
+    again.communicate()
 
 
 def test_a_run_that_is_gone_is_said_so_wherever_it_was_open(

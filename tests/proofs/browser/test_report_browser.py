@@ -83,6 +83,7 @@ def test_all_columns_show_on_a_desktop(browser: Any, few: Path, sweep_report: Pa
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     for folder in (few, sweep_report):
         page.goto((folder / "report.html").as_uri())
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         cut = page.evaluate(
             """[...document.querySelectorAll('.scroll')]
             .filter(box => box.scrollWidth > box.clientWidth).map(box => box.textContent)"""

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from called_command import mmrag
-from planted_runs import make_session, plant
+from planted_runs import by_severity, make_session, plant
 
 from mmrag.errors import ConflictError, SpecError
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
@@ -148,6 +148,25 @@ def test_the_command_line(runs: Path, tmp_path: Path) -> None:
     assert "<h2>bad − good</h2>" in (out / "compare.html").read_text()
     fine = mmrag("compare", good, bad, "--resamples", "50", "--json")
     assert json.loads(fine.stdout)["kind"] == "comparison"
+
+
+def test_a_share_is_won_back_only_of_what_is_surely_lost(runs: Path, tmp_path: Path) -> None:
+    conditions = ("clean", "low-light@5", "rotated@3")
+
+    def kinder(turn, session, condition: str) -> float:
+        return by_severity(turn, session, condition) / 3
+
+    for name, effect in (("plain", by_severity), ("kinder", kinder)):
+        plant(tmp_path / name, sessions=60, run_seed=1, conditions=conditions, effect=effect)
+    found = compared(tmp_path / "plain", tmp_path / "kinder")
+    dark, turned = found["comparisons"][0]["won_back"]
+    assert 0.3 < dark["share"]["estimate"] < 1
+    assert dark["share"]["low"] < dark["share"]["estimate"] < dark["share"]["high"]
+    assert 0 < turned["lost"] < turned["won"]  # of a loss that may be none a share would be 433 %
+    assert turned["share"] == {"estimate": None, "low": None, "high": None}
+    words = comparison_markdown(found)
+    assert "won back (" in words
+    assert words.count("won back.") == 1
 
 
 def test_report_on_the_command_line(runs: Path, tmp_path: Path) -> None:
