@@ -152,6 +152,14 @@ def _wrong_result(
         yield "it failed, and nothing says why"
     if turn.index < asked:
         yield from _wrong_hearing(result, turn, held, talk)
+    elif result.status is status and result != TurnResult(
+        session_id=held.id,
+        turn_index=turn.index,
+        status=status,
+        degradation=held.degradation,
+        query=turn.query,
+    ):
+        yield "it was never asked, and has more than its question"
     goals = [said.wearer.goal for said in talk.turns[turn.index : turn.index + 2] if said.wearer]
     step = len(goals) == 2 and goals[0] == goals[1]
     if result.step != step and (talk.over or turn.index + 1 < asked):

@@ -153,6 +153,7 @@ def test_a_file_that_breaks_off_keeps_its_rows_and_names_the_line(tmp_path: Path
         (row("x", search_results=["https://a.example"]), "page 1 is no object"),
         (row("x", search_results=[EMPTY_PAGE] * 101), "101 pages"),
         (row("x", query=""), "no query"),
+        ({k: v for k, v in row("x").items() if k != "answer"}, "no answer"),
         (row("x", query_time="yesterday"), "02/28/2024, 10:04:54 PT"),
         (row("x", alt_ans={"a": 1}), "alt_ans is no list"),
         (row("a"), "stands in line 1 too"),

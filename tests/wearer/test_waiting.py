@@ -263,6 +263,18 @@ def test_times_that_do_not_bear_out_what_was_said_are_found(tmp_path: Path) -> N
     assert problems(session, kept, None)
 
 
+def test_a_turn_that_was_never_asked_has_nothing_but_its_question(tmp_path: Path) -> None:
+    held(tmp_path / "run", Waiting.of(2.5), ("delay-9@5",))
+    session, kept = told(tmp_path / "run")["delay-9@5"][0]
+    assert kept[-1].status is Status.SKIPPED_AFTER_STOP
+    assert problems(session, kept, Waiting.of(2.5)) == []
+    changes = ({"delay": -1.5}, {"seconds": 3.0}, {"unheard": "more"}, {"reply": Reply(text="a")})
+    for change in changes:
+        changed = [*kept[:-1], msgspec.structs.replace(kept[-1], **change)]
+        (problem,) = problems(session, changed, Waiting.of(2.5))
+        assert "never asked" in problem
+
+
 def test_exported_turns_tell_what_was_not_heard_and_by_which_times(tmp_path: Path) -> None:
     held(tmp_path / "run", Waiting.of(2.5), ("delay-9@5",))
     with RunReader(tmp_path / "run") as run:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +166,7 @@ def _compare(
         "turns": len(pairs.rows),
         "sessions": len(np.unique(pairs.cluster)),
         "left_out": left_out,
+        **({"shared": _shared(baseline, other, pairs, how)} if any(left_out.values()) else {}),
         HEADLINE: rates,
         "multi_turn_score": _talk_difference(pairs, rates, how),
         "costs": _costs(pairs),
@@ -175,6 +176,16 @@ def _compare(
         "slices": slice_differences(pairs, kinds, how, min_n=options.min_n),
         "standouts": moved_differently(pairs, kinds),
     }
+
+
+def _shared(baseline: _Side, other: _Side, pairs: Pairs, how: Uncertainty) -> list[dict[str, Any]]:
+    """Both headlines over the sessions that both have, which their difference is of."""
+    found: list[dict[str, Any]] = []
+    for side, paired in ((baseline, pairs.rows), (other, pairs.others)):
+        sessions = side.loaded.frame["session"]
+        rows = side.rows & np.isin(sessions, sessions[paired])
+        found.append(_summary(replace(side, rows=rows), how))
+    return found
 
 
 def _talk_difference(

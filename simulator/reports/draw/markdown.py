@@ -37,7 +37,7 @@ def comparison_markdown(comparison: dict[str, Any]) -> str:
         parts.append("")
     sides = {side["name"]: side for side in comparison["sides"]}
     for one in comparison["comparisons"]:
-        parts += [*_one(one, sides[one["baseline"]], sides[one["other"]]), ""]
+        parts += [*_one(one, *one.get("shared", (sides[one["baseline"]], sides[one["other"]]))), ""]
     options = comparison["options"]
     parts.append(
         "<sub>Differences are over turns that count on both sides, paired; intervals and "

@@ -126,7 +126,8 @@ def read_shares(path: Path) -> dict[str, Any]:
         raise SpecError(f"{path}: cannot be read ({error}); give a file of shares.") from error
     except yaml.YAMLError as error:
         line = getattr(getattr(error, "problem_mark", None), "line", 0) + 1
-        raise SpecError(f"{path}:{line}: no YAML; {_FORM}.") from error
+        problem = getattr(error, "problem", None) or str(error)
+        raise SpecError(f"{path}:{line}: no YAML, {problem}; {_FORM}.") from error
     except msgspec.ValidationError as error:
         named = re.search(r"field `(\w+)`|\$\.(\w+)", str(error))
         line = lines.get(named.group(1) or named.group(2), 1) if named else 1

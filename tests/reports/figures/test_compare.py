@@ -91,6 +91,19 @@ def test_runs_of_different_lengths_are_paired_over_the_sessions_that_both_have(
     assert said in comparison_markdown(found)
 
 
+def test_the_table_of_runs_of_different_lengths_adds_up(runs: Path, tmp_path: Path) -> None:
+    """Both columns are of what both have, as the difference between them is."""
+    few = plant(tmp_path / "few", sessions=20, run_seed=1)
+    lines = comparison_markdown(compared(runs / "good", few)).splitlines()
+    rates = [line.split("|")[2:5] for line in lines if line.startswith(("| truth", "| missing"))]
+    assert len(rates) == 2
+    for row in rates:
+        first, second, change = (
+            float(cell.strip(" *%").replace("−", "-").replace("+", "")) for cell in row
+        )
+        assert second - first == pytest.approx(change, abs=0.11)
+
+
 def test_runs_that_share_nothing_are_refused_by_name(runs: Path, tmp_path: Path) -> None:
     session = msgspec.structs.replace(make_session(0), id="elsewhere")
     other = tmp_path / "elsewhere"

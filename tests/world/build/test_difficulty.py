@@ -51,7 +51,8 @@ def test_a_file_of_shares_is_read(tmp_path: Path) -> None:
         ("legible:\n", r":1: .*write settled"),
         ("- 1\n", r":1: no shares; write settled"),
         ("", r":1: no shares; write settled"),
-        ("a: [\n", r":2: no YAML; write settled"),
+        ("a: [\n", r":2: no YAML, .*; write settled"),
+        ("a: &b 1\nc: *b\n", r":2: no YAML, an alias \(\*b\).*; write settled"),
     ],
 )
 def test_a_file_of_shares_that_is_wrong_is_refused(tmp_path: Path, text: str, words: str) -> None:
