@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmrag.errors import ImageError
+from mmrag.errors import ImageError, Unavailable
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -158,6 +158,18 @@ def upright_rgb(image: Image) -> Image:
     from PIL import ImageOps
 
     return _to_rgb(ImageOps.exif_transpose(image))
+
+
+def check_can_write(kind: str) -> None:
+    """Raise `Unavailable` for a format that this Pillow was built without."""
+    from PIL import Image as pil
+
+    pil.init()
+    if kind.upper() not in pil.SAVE:
+        raise Unavailable(
+            f"this Pillow cannot write {kind}: `pip install --force-reinstall pillow` brings one "
+            "that can; or take jpeg."
+        )
 
 
 @contextlib.contextmanager

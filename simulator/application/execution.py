@@ -104,7 +104,8 @@ def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
         total -= text * (len(conditions) - len(without))
         if parts.progress:
             what = counted(text, "session"), f"{len(without)} times" if without[1:] else "once"
-            say(f"{what[0]} without a picture: held {what[1]}, as nothing can happen to one.")
+            most = "at most " if plan.stages else ""  # what the data cannot give is told below
+            say(f"{what[0]} without a picture: held {most}{what[1]}, as nothing can happen to one.")
     left_out = parts.left_out()
     if plan.stages:
         total = sum(1 for _ in conversations(parts.sessions(), plan, parts.optics))

@@ -15,6 +15,7 @@ import yaml
 
 from mmrag.errors import SpecError
 from mmrag.files import bounded_yaml
+from mmrag.files.images import check_can_write
 from mmrag.records import Record
 from mmrag.registry import unknown
 
@@ -123,6 +124,8 @@ def read_links(text: str) -> Links:
     for part in parts:
         source, _, policy = part.rpartition(":") if part.endswith(_ENDS) else (part, "", "")
         name, profile = _profile(source)
+        if profile.format != "jpeg":
+            check_can_write(profile.format)
         profiles[name] = profile
         names += [f"{name}:{one}" for one in ([policy] if policy else POLICIES)]
     return Links(names=tuple(dict.fromkeys(names)), profiles=profiles)

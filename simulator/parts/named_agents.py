@@ -77,6 +77,18 @@ def searches(text: str, *, seconds: float = READY_SECONDS) -> bool:
     return spec.name not in SEARCHLESS
 
 
+def finds_handed(text: str, *, seconds: float = READY_SECONDS) -> bool:
+    """Whether what a stage hands over reaches an agent by the run's searches; else it is written
+    beneath the question."""
+    from mmrag.agents import agents
+    from mmrag.agents.own.kits import takes_search
+
+    spec = agents.parse(text)
+    if spec.name != "kit" or spec.options.get("rag_context") == "on":
+        return searches(text, seconds=seconds)
+    return _apart(text, lambda: takes_search(spec.options["name"]), seconds)
+
+
 def make_agent(spec: str, resources: Resources, *, seconds: float = READY_SECONDS) -> Agent:
     """The agent of a spec; what it raises while it is made is its own fault."""
     from mmrag.agents import agents

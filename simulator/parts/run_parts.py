@@ -24,7 +24,7 @@ from mmrag.search.elsewhere import is_elsewhere
 from mmrag.search.session_passages import KEPT
 from simulator.counting import counted
 from simulator.parts.live_wearers import make_wearers
-from simulator.parts.named_agents import check_agent, make_agent, searches
+from simulator.parts.named_agents import check_agent, finds_handed, make_agent, searches
 from simulator.parts.resources import cache_folder, index_folder, make_resources, world_of
 from simulator.parts.run_folder import claim
 from simulator.run.limits import READY_SECONDS
@@ -253,7 +253,7 @@ class Parts:
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
             rules=msgspec.structs.replace(
                 settings.rules,
-                in_words=bool(self._stages) and not self.searches,
+                in_words=self._hands_in_words,
                 strangers=self._strangers,
             ),
             concurrency=concurrency,
@@ -446,6 +446,12 @@ class Parts:
         from simulator.stages.spec import stages
 
         return stages(self.settings.stages)[1:]
+
+    @cached_property
+    def _hands_in_words(self) -> bool:
+        if not self._stages:
+            return False
+        return self.has_own_agent or not finds_handed(self.settings.agent)
 
     @cached_property
     def _strangers(self) -> tuple[Stranger, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import io
 import json
 import re
 import sys
@@ -19,7 +20,7 @@ import pytest
 from PIL import Image
 
 from mmrag.agents import agents
-from mmrag.agents.own.adapters import CommandAgent, HttpAgent
+from mmrag.agents.own.adapters import CommandAgent, HttpAgent, request_of
 from mmrag.agents.own.kits import KitAgent, SearchPipeline
 from mmrag.agents.paper.baselines import PAGES, THRESHOLD
 from mmrag.cache import Cache, share
@@ -262,6 +263,13 @@ for line in sys.stdin:
     if said == "sleep": time.sleep(30)
     if said == "junk": print("this is no json", flush=True); continue
     if said == "old": print(json.dumps({"id": "x", "text": "stale"}), flush=True); continue
+    if said == "huge": print("x" * 10_000_000, flush=True); continue
+    if said == "half":
+        sys.stdout.buffer.write(b'{"text": "\\xc3')
+        sys.stdout.flush()
+        sys.exit(0)
+    if said == "drip":
+        while True: print("x", end="", flush=True); time.sleep(0.01)
     print(json.dumps({"id": turn["id"], "text": f"{said} {len(turn['history'])} {turn['image']['media_type']}"}), flush=True)
 """
 
@@ -279,18 +287,31 @@ def test_a_program_is_asked_and_restarted_after_every_kind_of_failure(tmp_path):
         quick = CommandAgent([sys.executable, str(tmp_path / "agent.py")], seconds=0.3)
         try:
             said = [(await agent.answer(query("one", history=HISTORY))).text]
-            for fault, kind in (("die", AgentError), ("junk", AgentError), ("old", AgentError)):
-                with pytest.raises(kind):
+            for fault, words in (
+                ("die", "ended without an answer"), ("junk", "this is no json"),
+                ("old", "answered request 'x'"), ("huge", "longer than 4 MiB"),
+                ("half", "An answer is one line"),
+            ):  # fmt: skip
+                with pytest.raises(AgentError, match=words):
                     await agent.answer(query(fault))
                 said.append((await agent.answer(query("again"))).text)
-            with pytest.raises(ServiceTimeout):
-                await quick.answer(query("sleep"))
+            for fault in ("sleep", "drip"):
+                with pytest.raises(ServiceTimeout):
+                    await quick.answer(query(fault))
         finally:
             await agent.close()
             await quick.close()
         return said
 
-    assert asyncio.run(run()) == ["one 1 image/png", *["again 0 image/png"] * 3]
+    assert asyncio.run(run()) == ["one 1 image/png", *["again 0 image/png"] * 5]
+
+
+@pytest.mark.parametrize("kind", ["jpeg", "png", "webp", "avif"])
+def test_a_picture_is_called_what_it_is(kind):
+    buffer = io.BytesIO()
+    Image.new("RGB", (32, 32)).save(buffer, kind)
+    sent = request_of(Query(text="?", image=LazyImage.from_bytes(buffer.getvalue())), "1")["image"]
+    assert sent["media_type"] == f"image/{kind}"
 
 
 def started(before):

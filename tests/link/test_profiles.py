@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
+from PIL import Image as pil
 
-from mmrag.errors import SpecError
+from mmrag.errors import SpecError, Unavailable
 from simulator.link.profiles import (
     POLICIES,
     Profile,
@@ -16,6 +18,7 @@ from simulator.link.profiles import (
     shipped,
     split_link,
 )
+from simulator.optics.light.processing import packed
 from simulator.run.config import RunConfig
 
 
@@ -97,6 +100,20 @@ def test_nonsense_is_one_line_before_anything_runs(tmp_path, text: str, said: st
         RunConfig(link=str(path))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["avif", "webp"])
+def test_a_codec_that_is_missing_is_one_line_before_anything_runs(
+    tmp_path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    pil.init()
+    monkeypatch.delitem(pil.SAVE, kind.upper())
+    (tmp_path / "mine.yaml").write_text(f"bytes_per_second: 9\nformat: {kind}")
+    with pytest.raises(Unavailable, match=f"cannot write {kind}: `pip install.*take jpeg"):
+        RunConfig(link=str(tmp_path / "mine.yaml"))
+    if kind == "avif":
+        with pytest.raises(Unavailable, match="cannot write avif"):
+            packed(np.zeros((32, 32, 3), np.uint8), 50, 1.0, "avif")
 
 
 @pytest.mark.parametrize("text", ["carrier-pigeon", "radio:telepathy", ",", "nowhere.yaml"])

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from called_command import mmrag
+from crag_mm_rows import v1_row, v2_row, write
 from PIL import Image
-from small_runs import make_session
+from small_runs import make_session, picture
 from staged_runs import dues_of, hold_staged, some
 
 from mmrag.agents.fakes import Oracle
@@ -55,12 +56,24 @@ def test_the_app_shows_the_waterfall_and_every_stage_of_a_turn(run: Path) -> Non
     view = shown["view"]
     assert view.count("At every stage") == 3
     at = view.index("At every stage")
-    head = view[at : view.index("</tr>", at)]
-    assert [head.index(f">{name}</a>") for name in ("whole", "pointed", "named", "told")]
-    assert "(This is Thing s001.)" in view
-    assert "condition=rotated%403%2Fpointed" in head or "rotated&#64;3%2Fpointed" in head
+    first = view[at : view.index("</table>", at)]
+    places = [first.index(f">{name}</a>") for name in ("whole", "pointed", "named", "told")]
+    assert places == sorted(places)
+    assert "condition=rotated%403%2Fpointed" in first or "rotated&#64;3%2Fpointed" in first
+    assert "(This is Thing s001.)" in first
+    assert first.count("What is pointed at") == 1
+    assert first.index("+ 1 handed over") < first.index("+ 2 handed over")  # paged, told
     blind = Replay(runs).open_replay({"run": "run", "session": "s001", "condition": "named"})
     assert "A conversation without a picture" in blind["view"]
+
+
+def test_stages_alone_are_something_to_look_at(tmp_path: Path) -> None:
+    sessions = some(2)
+    hold_staged(tmp_path / "run", sessions, Oracle(dues_of(sessions), "named"))
+    runs = {"run": Catalogue(RunReader(tmp_path / "run"))}
+    page = Robustness(Analysis(runs)).open_robustness({"run": "run"})["view"]
+    assert "Where it breaks" in page
+    assert "Only one condition was run" not in page
 
 
 def test_the_command_tells_where_a_run_breaks(run: Path) -> None:
@@ -102,6 +115,54 @@ def test_data_without_any_truth_is_said_to_have_none(tmp_path: Path) -> None:
           "--stages", "all")  # fmt: skip
     said = mmrag("diagnose", str(out), code=2).stderr
     assert "its data gives none (pointed: no picture; named: no name; paged: no name" in said
+
+
+@pytest.mark.parametrize("layout", ["v1-parquet", "v2-parquet"])
+def test_crag_mm_as_published_gives_the_whole_question_alone(tmp_path: Path, layout: str) -> None:
+    """Its rows have a picture, questions and answers, and neither boxes nor names nor pages."""
+    row = v1_row if layout.startswith("v1") else v2_row
+    data = f"crag-mm:{write([row('a', data=picture())], tmp_path / 'set', layout)}"
+    out = tmp_path / "run"
+    said = mmrag("run", "--data", data, "--agent", "random", "--out", out, "--stages", "all",
+                 "--degrade", "clean,low-light@3").stderr  # fmt: skip
+    for stage, why in (("pointed", "box"), ("named", "name"), ("paged", "name"), ("told", "name")):
+        assert f"stage {stage} is left out of 1 of 1 conversation: no {why}." in said
+    with RunReader(out) as run:
+        assert run.conditions() == ["clean", "low-light@3"]
+        assert run.meta("finished")
+    assert (
+        "its data gives none (pointed: no box; named: no name"
+        in mmrag("diagnose", out, code=2).stderr
+    )
+    assert "Where it breaks" not in page_of(out, tmp_path)
+    assert "has no truth for --task identify" in mmrag(
+        "run", "--data", data, "--agent", "random", "--out", tmp_path / "t", "--task", "identify",
+        code=2,
+    ).stderr  # fmt: skip
+
+
+def page_of(run: Path, folder: Path) -> str:
+    make_report([run], folder / "page", ReportOptions(resamples=20))
+    return (folder / "page" / "report.html").read_text()
+
+
+def test_own_passages_are_handed_over_where_they_are_labelled(tmp_path: Path) -> None:
+    Image.new("RGB", (32, 32)).save(tmp_path / "a.png")
+    passages = [{"id": "p1", "text": "Ash is a tree."}, {"id": "p2", "text": "Alder weighs 900 g."}]
+    lines = [
+        {"entity": "Alder", "passages": [passages[0], {**passages[1], "label": "answers"}]},
+        {"entity": "Ash", "passages": passages},
+    ]
+    rows = [{"image": "a.png", "question": "What?", "answer": "x", **line} for line in lines]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    out = tmp_path / "run"
+    said = mmrag("run", "--data", tmp_path / "q.jsonl", "--agent", "random", "--out", out,
+                 "--stages", "all").stderr  # fmt: skip
+    assert "stage paged is left out of 1 of 2 conversations: no passages that are" in said
+    assert "stage told is left out of 2 of 2 conversations: no facts." in said
+    with RunReader(out) as run:
+        (session,) = [s for s in run.sessions() if s.stage == "paged"]
+        assert [passage.id for passage in session.turns[0].handed] == ["p2"]
 
 
 def test_a_single_task_is_run_by_its_own_judge(tmp_path: Path) -> None:

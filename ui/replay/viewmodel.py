@@ -80,6 +80,10 @@ class StageRow(msgspec.Struct, frozen=True):
     reply: str
     outcome: str
     """Empty where it was not asked."""
+    crop: Overlay | None = None
+    """What is cut out of the picture where the thing is pointed at."""
+    handed: int = 0
+    """How many passages and facts."""
 
 
 class TurnView(msgspec.Struct, frozen=True, kw_only=True):
@@ -217,7 +221,7 @@ def _turns(
     strikes = {r.turn_index: strike for r, strike in zip(settled, said, strict=True)}
     last = settled[end - 1].turn_index if end is not None else None
     measured = run.measurements(session.id, session.degradation)
-    gazes, staged = run_gazes(run, session), _at_stages(run, session)
+    gazes, staged = run_gazes(run, session), _at_stages(run, session, size)
     for turn, result in zip(session.turns, results, strict=False):
         verdicts = run.verdicts(session.id, session.degradation, turn.index)
         if turn.capture is not None:  # boxes are drawn over the first picture, and over no other
@@ -244,7 +248,9 @@ def _turns(
         )
 
 
-def _at_stages(run: RunReader, session: Session) -> dict[int, tuple[StageRow, ...]]:
+def _at_stages(
+    run: RunReader, session: Session, size: tuple[int, int]
+) -> dict[int, tuple[StageRow, ...]]:
     """Turn → how it went at every stage, under the degradation that is looked at."""
     there = set(run.degradations_of(session.id))
     whole = split_condition(session.degradation)[0]
@@ -258,11 +264,16 @@ def _at_stages(run: RunReader, session: Session) -> dict[int, tuple[StageRow, ..
         if condition not in there:
             continue
         stage = split_condition(condition)[1] or WHOLE
+        seen = run.session(session.id, condition)
         for result in run.turns(session.id, condition):
+            turn, crop = seen.turns[result.turn_index], None
+            if stage in ("pointed", "pointed:crop") and session.capture is not None:
+                box = box_in(seen.capture, turn.box)
+                crop = overlay_of("region", box, size, "pointed at for the assistant")
             skipped = result.status is Status.SKIPPED_AFTER_STOP
             said = result.reply.text if result.reply else result.error or ""
             outcome = "" if skipped else str(outcome_of(result))
-            row = StageRow(stage, condition, result.query, said, outcome)
+            row = StageRow(stage, condition, result.query, said, outcome, crop, len(turn.handed))
             rows[result.turn_index] = (*rows.get(result.turn_index, ()), row)
     return rows
 

@@ -438,4 +438,6 @@ def _media_type(data: bytes) -> str:
         return "image/png"
     if data[8:12] == b"WEBP":
         return "image/webp"
+    if data[4:12] == b"ftypavif":  # as a link may send it
+        return "image/avif"
     return "image/jpeg"

@@ -52,6 +52,14 @@ def kit(*, resources: Resources, name: str, rag_context: str = "off", **options:
     return KitAgent(made(**_arguments(made, pipeline, options)), context)
 
 
+def takes_search(name: str) -> bool:
+    """Whether an agent says by its constructor that it searches: one that takes anything is given
+    the search as well, but need not use it."""
+    _stand_in(SearchPipeline.current)
+    ensure_torchvision()
+    return "search_pipeline" in inspect.signature(load(name)).parameters
+
+
 class SearchPipeline(UnifiedSearchPipeline):
     """What the kits call `search_pipeline`: the public package's call over a run's searches.
 

@@ -15,6 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.files.images import check_can_write
 from simulator.optics.light.tone import WHITE, Image, Light, light_to_srgb, srgb_to_light
 
 MIREDS = (0.0, 25.0, 50.0, 75.0, 100.0, 130.0)
@@ -57,6 +58,7 @@ def packed(image: Image, quality: int, factor: float, variant: str) -> Image:
     else:
         from PIL import Image as pil
 
+        check_can_write("avif")
         buffer = io.BytesIO()
         pil.fromarray(image).save(buffer, "AVIF", quality=quality, speed=9, max_threads=1)
         with pil.open(buffer) as decoded:
