@@ -105,9 +105,9 @@ def _clocks(work: Path) -> Iterator[tuple[str, object]]:
         return fault
 
     yield "a clock that jumps, answers", jumping("random")
-    late = "python:name=misbehaving/Sleeps"
-    fakes = str(Path(__file__).parent / "fakes")
-    os.environ["PYTHONPATH"] = os.pathsep.join((fakes, os.environ.get("PYTHONPATH", "")))
+    (work / "late.py").write_text("import time\ndef answer(query):\n    time.sleep(3600)\n")
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(work), os.environ.get("PYTHONPATH", "")))
+    late = "python:name=late/answer"
     yield "a clock that jumps, time-outs", jumping(late, "--seconds", "0.5", "--limit", "1")
 
 
