@@ -1,5 +1,5 @@
 """Intervals and tests: hand-computed values, known laws, honest ends. Coverage over 1,000 simulated
-runs is in scripts/bench/intervals.py (docs/benchmarks/judges.md)."""
+runs stands in docs/benchmarks/judges.md."""
 
 from __future__ import annotations
 
