@@ -96,21 +96,20 @@ def test_whatever_matters_is_in_the_key(messages, options, name) -> None:
     assert inner.calls == 2
 
 
-def test_degraded_pixels_have_their_own_key() -> None:
-    inner, cache = CountingModel(), Cache()
-    model = CachedModel(inner, "m", cache)
-    for picture in (b"clean", b"dark", b"clean"):
-        asyncio.run(model.generate(ask("a", picture)))
-    assert inner.calls == 2
-
-
-@pytest.mark.parametrize("text", ["", "  \n"])
-def test_empty_replies_are_not_kept(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "options", "calls"),
+    [
+        ("yes", GenerateOptions(), 2),  # degraded pixels have a key of their own
+        ("", GenerateOptions(), 3), ("  \n", GenerateOptions(), 3),  # nothing said is not kept
+        ("yes", GenerateOptions(temperature=0.7), 3),  # nor what was drawn without a seed
+    ],
+)  # fmt: skip
+def test_what_is_kept(text: str, options: GenerateOptions, calls: int) -> None:
     inner, cache = CountingModel(text), Cache()
     model = CachedModel(inner, "m", cache)
-    for _ in range(3):
-        asyncio.run(model.generate(ask("a")))
-    assert inner.calls == 3
+    for picture in (b"clean", b"dark", b"clean"):
+        asyncio.run(model.generate(ask("a", picture), options))
+    assert inner.calls == calls
 
 
 def test_errors_are_not_kept() -> None:
@@ -119,14 +118,6 @@ def test_errors_are_not_kept() -> None:
     with pytest.raises(ServiceError):
         asyncio.run(model.generate(ask("a")))
     assert asyncio.run(model.generate(ask("a"))).text == "yes"
-
-
-def test_sampling_without_a_seed_is_not_kept() -> None:
-    inner, cache = CountingModel(), Cache()
-    model = CachedModel(inner, "m", cache)
-    for _ in range(2):
-        asyncio.run(model.generate(ask("a"), GenerateOptions(temperature=0.7)))
-    assert inner.calls == 2
 
 
 def test_overlapping_requests_wait_for_the_first() -> None:

@@ -15,7 +15,7 @@ from mmrag.cache import Cache, share
 from mmrag.errors import ServiceTimeout, UsageError
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message, Resources
-from mmrag.records import Query, Step
+from mmrag.records import Query
 from mmrag.tools import CallRequest, Tool
 
 NOW = "2031-05-04T10:00"
@@ -172,35 +172,6 @@ def test_the_agent_gets_the_runs_tools_and_every_call_is_in_its_reply() -> None:
     assert reply.text == "$14.20"
     assert [s.name for s in reply.trace] == ["generate", "tool price", "generate"]
     assert NOW in model.calls[0][0].text, "the model knows when it is asked"
-
-
-def test_without_tools_the_same_agent_only_asks_the_model() -> None:
-    model = ScriptedModel("I don't know")
-    agent = agents.create("tool-user:model=m", resources=Resources(model=lambda _: model))
-    reply = asyncio.run(agent.answer(Query(text="How much is it?")))
-    assert (reply.text, len(model.calls)) == ("I don't know", 1)
-    assert "tools" not in model.calls[0][0].text
-
-
-def test_the_replay_shows_each_call() -> None:
-    from ui.replay.traceview import bars_of, walk
-
-    model = ScriptedModel([PRICE, "$14.20"])
-    _, steps = run(model, [tool()])
-    bars = bars_of(list(walk(tuple(steps))), 1.0)
-    assert [bar.name for bar in bars] == ["tool price"]
-    assert ("gave", '{"of":"Alder Kettle","price":14.2,"at":"2031-05-04T10:00"}') in bars[0].info
-
-
-def test_steps_can_be_kept() -> None:
-    from mmrag.agents.own.reply_checks import checked
-    from mmrag.records import Reply
-
-    model = ScriptedModel([PRICE, "$14.20"])
-    _, steps = run(model, [tool()])
-    kept = checked(Reply(text="x", trace=tuple(steps)))
-    assert isinstance(kept.trace[0], Step)
-    assert kept.trace == tuple(steps)
 
 
 def test_a_model_without_tools_is_asked_as_it_would_be_without_the_loop() -> None:

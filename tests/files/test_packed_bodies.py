@@ -19,6 +19,7 @@ from PIL import Image
 from mmrag.agents.own.adapters import HttpAgent
 from mmrag.errors import AgentError, ImageError, MmragError, ServiceError
 from mmrag.files.images import LazyImage
+from mmrag.files.retries import retried
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import Message
 from mmrag.records import Query
@@ -118,3 +119,26 @@ def test_a_picture_that_comes_packed_is_unpacked(
     tmp_path: Path, server: str, ask: Callable[[str, Path], object]
 ) -> None:
     assert ask(f"{server}/picture", tmp_path) == jpeg()
+
+
+# -- retries
+
+
+@pytest.mark.parametrize(
+    ("good_at", "retries", "found", "waited"),
+    [(0, 3, 0, []), (2, 3, 2, [0, 1]), (9, 2, 2, [0, 1]), (9, 0, 0, [])],
+)
+def test_it_tries_until_something_is_final_and_never_waits_after_the_last(
+    good_at: int, retries: int, found: int, waited: list[int]
+) -> None:
+    asked: list[int] = []
+
+    async def attempt(before: int) -> int:
+        asked.append(before)
+        return before
+
+    def pause(before: int, _found: int) -> float | None:
+        return None if before == good_at else 0.0
+
+    assert asyncio.run(retried(attempt, retries, pause)) == found
+    assert asked == [*waited, found]

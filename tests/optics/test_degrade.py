@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import subprocess
-import sys
 from functools import cache
 
 import cv2
@@ -371,19 +369,6 @@ def test_threads_do_not_change_bytes(scene) -> None:
     finally:
         cv2.setNumThreads(before)
     assert len(found) == 1
-
-
-def test_a_restart_does_not_change_bytes(scene) -> None:
-    image, box = scene
-    code = (
-        "from simulator.optics import degrade\nfrom simulator.optics.files.samples import sample\n"
-        f"i, b = sample(3, (320, 240))\n"
-        f"print(degrade(i, {CHAIN!r}, b, key='k').record.output_sha256)"
-    )
-    shown = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    assert shown == degrade(image, CHAIN, box, key="k").record.output_sha256
 
 
 def ramp() -> np.ndarray:

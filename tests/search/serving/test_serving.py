@@ -14,7 +14,6 @@ from mmrag.records import Evidence
 from mmrag.search.index.open import Index
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from mmrag.search.serving.http_and_mcp import Limits, http_app, mcp_server
-from mmrag.search.vectors.batcher import Batcher
 
 
 def ask(index: Index, path: str, body: object, limits: Limits = Limits()) -> httpx.Response:
@@ -91,27 +90,6 @@ def test_mcp_offers_both_searches(index: Index) -> None:
     names, text = asyncio.run(call())
     assert names == ["search_image", "search_web"]
     assert "Elm Speaker" in text
-
-
-def test_batcher_keeps_one_bad_call_from_the_others() -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    def work(items: list[int]) -> list[int]:
-        time.sleep(0.01)
-        if 13 in items:
-            raise ValueError("13")
-        return [item * 2 for item in items]
-
-    batcher = Batcher[int, int](work)
-
-    def one(item: int) -> int:
-        try:
-            return batcher([item])[0]
-        except ValueError:
-            return -1
-
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(one, range(30))) == [i * 2 if i != 13 else -1 for i in range(30)]
 
 
 def test_memory_searches() -> None:
