@@ -21,9 +21,11 @@ from mmrag.judges.builtin.parsed_text import Reading, read_short
 from mmrag.judges.builtin.values import bound_value
 from mmrag.judges.structured_replies import split
 from mmrag.metrics.overlap import words_of
+from mmrag.metrics.protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
 from mmrag.text.chinese import western
 from mmrag.text.normalise import plain
+from simulator.run.results.official import ScoredReply, as_in_kit
 
 PAIRS = [
     json.loads(line)
@@ -269,3 +271,55 @@ def test_pairs_are_judged_as_people_judge_them(file: str, angle: str) -> None:
 def same(file: str, wanted: Outcome, found: Outcome) -> bool:
     """Of fresh pairs perfect and acceptable are alike."""
     return wanted is found or (file == "fresh" and wanted.is_correct and found.is_correct)
+
+
+# -- crag examples
+
+EXAMPLES = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "crag_examples.jsonl").read_text().splitlines()
+]
+KNOWN_MISSES = {"08", "11", "18", "22"}
+"""A contradiction between the lines, a list in a sentence, "lion" for lion-dog, a mixed-up name."""
+
+
+def test_there_are_twenty_two() -> None:
+    assert len(EXAMPLES) == 22
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["id"])
+def test_an_example_is_graded_as_published(judge: BuiltinJudge, example: dict[str, str]) -> None:
+    (verdict,) = judge.judge_many([msgspec.convert(example, JudgeItem)])
+    wanted = Outcome(example["outcome"])
+    same = verdict.outcome.is_correct == wanted.is_correct and (
+        (verdict.outcome is Outcome.MISSING) == (wanted is Outcome.MISSING)
+    )
+    assert same != (example["id"] in KNOWN_MISSES), verdict.reason
+
+
+GRADING = [
+    json.loads(line)
+    for line in (Path(__file__).parent / "crag_grading_examples.jsonl").read_text().splitlines()
+]
+"""The 35 examples in the prompt of CRAG's public evaluation, in our own words and names.
+
+Two contradict each other: a wrong name beside the right answer is right in 03, a wrong season in 04
+is wrong.
+"""
+
+
+@pytest.mark.parametrize("protocol", ["strict", "crag"])
+def test_each_grading_example_is_graded_as_published(judge: BuiltinJudge, protocol: str) -> None:
+    items = [msgspec.convert(example, JudgeItem) for example in GRADING]
+    assert len(items) == 35
+    wrong: list[tuple[str, str]] = []
+    for example, item, verdict in zip(GRADING, items, judge.judge_many(items), strict=True):
+        turn = TurnScore(session_id="a", turn_index=0, outcome=verdict.outcome)
+        found = as_in_kit(ScoredReply(turn=turn, item=item), protocol).outcome
+        if merged_examples(found) != merged_examples(Outcome(example["outcome"])):
+            wrong.append((example["id"], verdict.reason))
+    assert not wrong
+
+
+def merged_examples(outcome: Outcome) -> str:
+    return "correct" if outcome.is_correct else str(outcome)
