@@ -74,8 +74,7 @@ def test_the_same_request_is_generated_once_and_keeps_its_usage() -> None:
     model = CachedModel(inner, "m", cache)
     first = asyncio.run(model.generate(ask("a")))
     second = asyncio.run(model.generate(ask("a")))
-    assert (inner.calls, first) == (1, second)
-    assert cache.stats.hits == 1
+    assert ((inner.calls, first), cache.stats.hits) == ((1, second), 1)
     assert cache.stats.saved == Usage(input_tokens=7, cost=0.5)
 
 
@@ -127,8 +126,7 @@ def test_overlapping_requests_wait_for_the_first() -> None:
     async def many() -> list[Completion]:
         return await asyncio.gather(*(model.generate(ask("a")) for _ in range(20)))
 
-    assert len(asyncio.run(many())) == 20
-    assert inner.calls == 1
+    assert (len(asyncio.run(many())), inner.calls) == (20, 1)
 
 
 def test_those_who_wait_go_on_when_the_first_fails_or_is_cancelled() -> None:
@@ -145,8 +143,7 @@ def test_those_who_wait_go_on_when_the_first_fails_or_is_cancelled() -> None:
     found = asyncio.run(many())
     assert isinstance(found[0], ServiceError)
     assert isinstance(found[1], asyncio.CancelledError)
-    assert [c.text for c in found[2:]] == ["yes"] * 4
-    assert inner.calls == 3
+    assert ([c.text for c in found[2:]], inner.calls) == (["yes"] * 4, 3)
 
 
 def test_only_missing_queries_are_searched_and_none_twice() -> None:
@@ -155,8 +152,7 @@ def test_only_missing_queries_are_searched_and_none_twice() -> None:
     found = search.search_text(["a", "b", "a"])
     assert [hits[0].id for hits in found] == ["a", "b", "a"]
     found = search.search_text(["b", "c"])
-    assert [hits[0].id for hits in found] == ["b", "c"]
-    assert inner.batches == [["a", "b"], ["c"]]
+    assert ([hits[0].id for hits in found], inner.batches) == (["b", "c"], [["a", "b"], ["c"]])
 
 
 def test_empty_results_are_searched_again() -> None:
@@ -188,8 +184,7 @@ def test_a_failing_search_hands_over_to_those_who_wait() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         found = sorted(pool.map(one, range(4)))
-    assert found == ["a", "a", "a", "failed"]
-    assert len(inner.batches) == 2
+    assert (found, len(inner.batches)) == (["a", "a", "a", "failed"], 2)
 
 
 def test_pictures_are_known_by_their_pixels() -> None:

@@ -69,8 +69,7 @@ def prompt_of(name, **more):
     model = ScriptedModel([*rewriting, "900 g"])
     agent = agents.create(f"{name}:model=m", resources=resources(model))
     replies = ask(agent, query(**more))
-    assert replies[0].text == "900 g"
-    assert model.calls[-1][1].images == (PICTURE,)
+    assert (replies[0].text, model.calls[-1][1].images) == ("900 g", (PICTURE,))
     return model
 
 
@@ -149,8 +148,7 @@ def test_task3_sees_the_whole_history():
 def test_they_run_with_the_builtin_reader():
     agent = agents.create("task3:reader=builtin", resources=resources())
     weight, maker = ask(agent, query(), query("Who's this kettle's maker?"))
-    assert weight.text == "900 g"
-    assert maker.text == "Foo Brass Works"
+    assert (weight.text, maker.text) == ("900 g", "Foo Brass Works")
     alone = agents.create("llm-only", resources=Resources())
     assert ask(alone, query())[0].abstained
 

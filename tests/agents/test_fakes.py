@@ -83,8 +83,7 @@ def test_the_scripted_model_keeps_what_it_was_asked() -> None:
     model = ScriptedModel(["first", "second"])
     messages = [Message(role="user", text="hello there")]
     replies = [asyncio.run(model.generate(messages)).text for _ in range(3)]
-    assert replies == ["first", "second", "second"]
-    assert model.calls[0][0].text == "hello there"
+    assert (replies, model.calls[0][0].text) == (["first", "second", "second"], "hello there")
     echo = ScriptedModel(lambda asked: asked[-1].text.upper())
     assert asyncio.run(echo.generate(messages)).text == "HELLO THERE"
 
@@ -99,8 +98,7 @@ def test_steps_nest_and_keep_what_was_found() -> None:
             inner.found([Evidence(source="web", id="a", score=1.0)])
         outer.info["kept"] = 1
     (web,) = trace.steps
-    assert web.info == {"queries": 2, "kept": 1}
-    assert web.steps[0].evidence[0].id == "a"
+    assert (web.info, web.steps[0].evidence[0].id) == ({"queries": 2, "kept": 1}, "a")
     assert 0 <= web.steps[0].seconds <= web.seconds
     assert web.start <= web.steps[0].start
 
@@ -201,8 +199,7 @@ def test_a_full_answer_with_citations_is_asked_for_and_kept(tmp_path: Path) -> N
     [[message]] = model.calls
     assert "Write a complete answer" in message.text
     assert "one sentence" not in message.text
-    assert model.options[0].max_tokens == 1024
-    assert reply.text == SAID
+    assert (model.options[0].max_tokens, reply.text) == (1024, SAID)
     assert reply.citations == ("cite_1", "cite_2", "cite_3")
     [step] = [step for step in reply.trace if step.evidence]
     assert [item.id for item in step.evidence] == [f"cite_{n}" for n in range(1, 6)]

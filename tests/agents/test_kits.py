@@ -162,8 +162,7 @@ def test_without_context_every_query_has_an_empty_text(shapes: Path) -> None:
     agent = make("Closed")
     ask(agent, query("a"), query("b"))
     queries, _, contexts, more = agent.agent.seen[0]
-    assert (queries, contexts) == (["a", "b"], ["", ""])
-    assert more == {"domains": ["other", "other"]}
+    assert ((queries, contexts), more) == ((["a", "b"], ["", ""]), {"domains": ["other", "other"]})
 
 
 RETRIEVER = """

@@ -112,8 +112,7 @@ def test_the_generator_is_put_away_where_it_is_left() -> None:
         finally:
             closed.append(True)
 
-    assert asked(answer).status is Status.AGENT_ERROR
-    assert closed == [True]
+    assert (asked(answer).status, closed) == (Status.AGENT_ERROR, [True])
 
 
 def test_what_a_model_thinks_is_no_word_and_the_last_stream_counts(
@@ -132,8 +131,7 @@ def test_what_a_model_thinks_is_no_word_and_the_last_stream_counts(
         for piece in pieces:
             now[0] += 1.0
             words.add(piece)
-        assert words.text == "".join(pieces)
-        assert clock.first_word == word + (begins == 1.0)
+        assert (words.text, clock.first_word) == ("".join(pieces), word + (begins == 1.0))
 
 
 # -- endpoints

@@ -60,8 +60,7 @@ def told(model: ScriptedModel) -> list[str]:
 def test_a_call_is_made_and_its_result_goes_back_to_the_model() -> None:
     model = ScriptedModel([PRICE, "$14.20"])
     found, steps = run(model, [tool()])
-    assert found.text == "$14.20"
-    assert found.usage.calls == 2
+    assert (found.text, found.usage.calls) == ("$14.20", 2)
     assert model.options[0].tools[0]["function"]["name"] == "price"
     *_, asked, result = model.calls[1]
     assert (asked.role, asked.calls) == ("assistant", PRICE)
@@ -70,8 +69,7 @@ def test_a_call_is_made_and_its_result_goes_back_to_the_model() -> None:
     [step] = steps
     assert step.name == "tool price"
     assert step.info == {"arguments": '{"name": "Alder Kettle"}', "gave": result.text}
-    assert step.evidence[0].source == "kg"
-    assert found.citations == (step.evidence[0].id,)
+    assert (step.evidence[0].source, found.citations) == ("kg", (step.evidence[0].id,))
 
 
 @pytest.mark.parametrize(
@@ -101,11 +99,9 @@ def test_a_wrong_call_is_explained_to_the_model(wrong: tuple[CallRequest, ...], 
 def test_it_is_told_twice_and_then_asked_for_an_answer_without_tools() -> None:
     model = ScriptedModel([asks("a", "{}"), asks("b", "{}"), asks("c", "{}"), "I don't know"])
     found, _ = run(model, [tool()])
-    assert found.text == "I don't know"
-    assert len(model.calls) == 4
+    assert (found.text, len(model.calls)) == ("I don't know", 4)
     assert ["no tool is called" in text for text in told(model)] == [True, True, False]
-    assert model.calls[-1][-1].text == ANSWER_NOW
-    assert model.options[-1].tools == ()
+    assert (model.calls[-1][-1].text, model.options[-1].tools) == (ANSWER_NOW, ())
 
 
 def test_a_model_that_calls_for_ever_is_bounded() -> None:
@@ -121,9 +117,7 @@ def test_many_calls_at_once_are_bounded_too() -> None:
     found, steps = run(
         model, [tool(call=lambda a, at: made.append(a["name"]) or 1)], ToolBounds(calls=3)
     )
-    assert found.text == "$14.20"
-    assert len(made) == 3
-    assert len(steps) == 50
+    assert (found.text, len(made), len(steps)) == ("$14.20", 3, 50)
     assert "no more calls" in steps[-1].info["refused"]
 
 

@@ -160,8 +160,7 @@ def test_a_goal_goes_on_with_another_picture(tmp_path: Path) -> None:
         left = now.talk.patience
         now = await table.say(name, now.known, "like this?", "brighter")
         assert looks.taken == [(agendas()[0].id, "brighter")]
-        assert now.talk.patience == left - 1
-        assert [r.step for r in now.results] == [True, False]
+        assert (now.talk.patience, [r.step for r in now.results]) == (left - 1, [True, False])
         with RunReader(now.folder) as run:
             held = run.session(agendas()[0].id, "low-light@3")
             assert held.turns[1].capture.image.data

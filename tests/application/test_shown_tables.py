@@ -39,8 +39,7 @@ def test_measures_print_as_a_table() -> None:
 def test_measures_are_a_data_frame() -> None:
     frame = FOUND.to_frame()
     assert list(frame["measure"]) == ["faithfulness", "context_relevance"]
-    assert list(frame["estimate"][:1]) == [0.5]
-    assert list(frame["judge"]) == ["encoder", "encoder"]
+    assert (list(frame["estimate"][:1]), list(frame["judge"])) == ([0.5], ["encoder", "encoder"])
 
 
 def test_a_comparison_is_a_data_frame(tmp_path: Path) -> None:

@@ -87,8 +87,7 @@ def test_a_worker_with_nothing_to_do_waits_for_what_another_may_lose() -> None:
 
     item, second, nothing = asyncio.run(play())
     assert second is item
-    assert nothing is None
-    assert item.deaths == ["kill -9"]
+    assert (nothing, item.deaths) == (None, ["kill -9"])
     assert plan.is_over()
 
 
@@ -112,8 +111,7 @@ def test_who_was_there_when_machines_died_is_held_to_its_end(survives: int) -> N
     ended, given_up = asyncio.run(
         held(plan, seat, 4, lambda item, deaths: item.session_id == "s002" and deaths < survives)
     )
-    assert given_up == []
-    assert sorted(ended) == ["s000", "s001", "s002", "s003"]
+    assert (given_up, sorted(ended)) == ([], ["s000", "s001", "s002", "s003"])
 
 
 def test_nothing_to_hold_is_over_at_once() -> None:
@@ -171,8 +169,7 @@ def test_a_suspect_is_not_blamed_for_a_worker_that_was_dead_already() -> None:
 
 def test_a_suspect_is_held_by_a_worker_that_lives() -> None:
     worker = FakeWorker(is_gone=False)
-    assert lent(suspect(), worker)[0] == "held"
-    assert worker.held == 1
+    assert (lent(suspect(), worker)[0], worker.held) == ("held", 1)
 
 
 def test_a_fresh_conversation_is_sent_at_once() -> None:
@@ -186,8 +183,7 @@ def test_what_a_run_took_is_added_up_over_its_drivers() -> None:
     )
     second = msgspec.structs.replace(first, machines=("a",), workers=4, workers_died=1)
     together = second.after(msgspec.to_builtins(first))
-    assert together.machines == ("a", "b")
-    assert (together.workers, together.stores) == (4, 1)
+    assert (together.machines, (together.workers, together.stores)) == (("a", "b"), (4, 1))
     assert (together.workers_died, together.asked_again, together.quarantined) == (4, 8, 2)
     assert first.after(None) == first
 
@@ -214,8 +210,7 @@ def test_places_asked_for_a_little_out_of_order_are_not_read_anew() -> None:
     async def ask() -> list[str]:
         return [(await sessions.get(place, f"s{place}")).id for place in (0, 2, 1, 4, 3)]
 
-    assert asyncio.run(ask()) == ["s0", "s2", "s1", "s4", "s3"]
-    assert read.begun == 1
+    assert (asyncio.run(ask()), read.begun) == (["s0", "s2", "s1", "s4", "s3"], 1)
 
 
 def test_what_is_long_past_is_read_again() -> None:
@@ -226,5 +221,4 @@ def test_what_is_long_past_is_read_again() -> None:
         await sessions.get(4, "s4")
         return (await sessions.get(0, "s0")).id
 
-    assert asyncio.run(ask()) == "s0"
-    assert read.begun == 2
+    assert (asyncio.run(ask()), read.begun) == ("s0", 2)

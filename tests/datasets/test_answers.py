@@ -37,10 +37,8 @@ def read(tmp_path: Path, *rows: Any) -> list[Answered]:
 
 def test_a_line_with_contexts(tmp_path: Path) -> None:
     [found] = read(tmp_path, OWN)
-    assert [p.id for p in found.case.passages] == ["1", "2"]
-    assert found.case.citations == ("2",)
-    assert found.case.should_deflect is None
-    assert found.id == "1"
+    assert ([p.id for p in found.case.passages], found.case.citations) == (["1", "2"], ("2",))
+    assert (found.case.should_deflect, found.id) == (None, "1")
 
 
 def test_a_line_with_labelled_passages_and_annotations(tmp_path: Path) -> None:
@@ -59,8 +57,7 @@ def test_a_line_with_labelled_passages_and_annotations(tmp_path: Path) -> None:
         "popularity": "tail",
     }
     [found] = read(tmp_path, row)
-    assert found.case.references == ("40 m",)
-    assert [p.id for p in found.case.passages] == ["w", "2"]
+    assert (found.case.references, [p.id for p in found.case.passages]) == (("40 m",), ["w", "2"])
     assert found.case.annotations.support == (Support.SUPPORTED,)
     assert found.case.should_deflect is False
     assert found.popularity == "tail"
@@ -264,8 +261,7 @@ def test_the_rows_are_questions_for_an_agent(tmp_path: Path) -> None:
     source = open_data(f"garage:{written(tmp_path, *rows)}")
     first, second = source
     assert source.fingerprint.startswith("garage-")
-    assert first.capture is None
-    assert first.query_time == "2031-02-03"
+    assert (first.capture, first.query_time) == (None, "2031-02-03")
     assert first.passages[0].label == "answers"
     assert first.turns[0].reference.evidence == ("cite_1", "cite_2")
     assert first.turns[0].extra["annotations"] == {"should_deflect": False}

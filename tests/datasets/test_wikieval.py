@@ -50,8 +50,7 @@ def test_three_pairs_a_row(pairs: list[AnswerPair]) -> None:
         "faithfulness", "answer_relevance", "context_relevance",
     ]  # fmt: skip
     assert pairs[0].other.answer == "The tower of town 0 is 900 m high."
-    assert len(pairs[2].other.passages) == 2
-    assert pairs[2].preferred.answer == pairs[2].other.answer
+    assert (len(pairs[2].other.passages), pairs[2].preferred.answer) == (2, pairs[2].other.answer)
 
 
 def test_parquet_as_on_the_hub(tmp_path: Path, pairs: list[AnswerPair]) -> None:

@@ -143,8 +143,7 @@ def test_a_run_under_any_fault_ends_and_only_the_turns_it_met_are_others(
     results = [
         r for r in held(tmp_path / "run", made(), condition, **rules) if r.degradation != "clean"
     ]
-    assert {r.degradation for r in results} == {condition}
-    assert len(results) == len(clean)
+    assert ({r.degradation for r in results}, len(results)) == ({condition}, len(clean))
     met = [r for r in results if r.fault]
     assert 0 < len(met) < len(results)
     for result in results:
@@ -177,8 +176,7 @@ def test_what_is_hit_depends_on_seed_session_and_turn_alone() -> None:
         level: sum(is_hit(f"web-empty@{level}", 1, *key) for key in keys) / len(keys)
         for level in range(6)
     }
-    assert share[0] == 0
-    assert share[5] == 1
+    assert (share[0], share[5]) == (0, 1)
     for level, expected in enumerate(SHARES, start=1):
         assert share[level] == pytest.approx(expected, abs=0.06)
     hit = {level: {k for k in keys if is_hit(f"web-empty@{level}", 1, *k)} for level in range(6)}
@@ -195,8 +193,7 @@ GOLDEN = [False, True, False, False, True, True]
 
 def test_what_faults_means() -> None:
     assert faults("none") == ()
-    assert faults("all") == tuple(f"{kind}@3" for kind in KINDS)
-    assert len(KINDS) == 32
+    assert (faults("all"), len(KINDS)) == (tuple(f"{kind}@3" for kind in KINDS), 32)
     assert faults("web-empty, model-busy@5,web-empty@3") == ("web-empty@3", "model-busy@5")
     assert faults("all@5") == tuple(f"{kind}@5" for kind in KINDS)
     assert faults("network@1")[0] == "network-latency@1"
@@ -281,8 +278,7 @@ def test_earlier_pictures_of_a_conversation_arrive_no_better_than_the_last(kind:
     query = Query(text="?", image=image, earlier=(image, image), turn_index=2)
     found = arrived(query, Met(kind=kind, draw=0.5))
     if kind == "picture-missing":
-        assert found.image is None
-        assert found.earlier == ()
+        assert (found.image, found.earlier) == (None, ())
     else:
         assert {one.data for one in found.earlier} == {found.image.data} != {image.data}
         assert len(found.earlier) == 2
@@ -307,8 +303,7 @@ def met(kind: str, query: Query, draw: float = 0.4) -> tuple[Query, Met]:
 
 def test_half_of_the_question_comes() -> None:
     query, fault = met("cut-question", asked())
-    assert query.text == "What does the"
-    assert fault.got == "“What does the”"
+    assert (query.text, fault.got) == ("What does the", "“What does the”")
 
 
 def test_the_question_before_is_glued_to_it() -> None:
@@ -329,15 +324,13 @@ def test_somebody_elses_picture_changes_with_the_turn_and_the_one_before_does_no
     assert own not in streams | before
     assert len(before) == 1
     query, fault = met("other-stream", asked(), 0.0)
-    assert query.image.sha256 == OTHERS[1].image.sha256
-    assert fault.got == "the picture of s001"
+    assert (query.image.sha256, fault.got) == (OTHERS[1].image.sha256, "the picture of s001")
 
 
 def test_a_picture_taken_before_in_the_conversation_is_the_previous_one() -> None:
     older = SESSIONS[5].capture.image
     query, fault = met("previous-picture", asked(earlier=(older,)))
-    assert query.image.sha256 == older.sha256
-    assert fault.got == "the picture taken before"
+    assert (query.image.sha256, fault.got) == (older.sha256, "the picture taken before")
 
 
 def test_the_view_of_before_does_not_show_the_thing() -> None:

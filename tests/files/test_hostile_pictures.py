@@ -148,8 +148,7 @@ def test_every_mode_becomes_rgb(mode: str) -> None:
     image = Image.new(mode, (9, 7))
     data = encoded(image, "TIFF" if mode == "CMYK" else "PNG")
     read = decode(data)
-    assert read.mode == "RGB"
-    assert read.size == (9, 7)
+    assert (read.mode, read.size) == ("RGB", (9, 7))
 
 
 def test_sixteen_bit_grey_is_scaled_not_clipped() -> None:
@@ -216,8 +215,7 @@ def test_loaded_when_needed_and_once() -> None:
     image = LazyImage(load)
     assert calls == []
     assert image.pil() is not image.pil()
-    assert len(image.sha256) == 64
-    assert calls == [1]
+    assert (len(image.sha256), calls) == (64, [1])
 
 
 def test_what_is_done_to_a_picture_changes_nobody_elses() -> None:

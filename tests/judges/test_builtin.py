@@ -86,8 +86,7 @@ def test_verdict_carries_exact_score_and_id(judge: BuiltinJudge) -> None:
 @pytest.mark.parametrize("references", [[], [""], ["  ", "\n"], ["nan"], ["NaN"]])
 def test_without_a_reference_nothing_is_scored(judge: BuiltinJudge, references: list[str]) -> None:
     verdict = judge.judge_many([item("Which city?", references, "Paris")])[0]
-    assert verdict.outcome is Outcome.UNSCORED
-    assert verdict.score is None
+    assert (verdict.outcome, verdict.score) == (Outcome.UNSCORED, None)
 
 
 @settings(max_examples=60, deadline=None)

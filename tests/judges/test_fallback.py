@@ -170,11 +170,9 @@ def test_the_pair_of_this_test_is_one_the_first_judge_is_unsure_of() -> None:
 def test_only_unsure_pairs_are_passed_on_and_the_reason_says_so() -> None:
     second = Counting(Outcome.ACCEPTABLE)
     judge = Cascade(BuiltinJudge(), second)
-    assert asyncio.run(judge.judge(SURE)).outcome is Outcome.PERFECT
-    assert second.asked == 0
+    assert (asyncio.run(judge.judge(SURE)).outcome, second.asked) == (Outcome.PERFECT, 0)
     verdict = asyncio.run(judge.judge(UNSURE))
-    assert second.asked == 1
-    assert (verdict.outcome, verdict.score) == (Outcome.ACCEPTABLE, 0.5)
+    assert (second.asked, (verdict.outcome, verdict.score)) == (1, (Outcome.ACCEPTABLE, 0.5))
     assert "unsure" in verdict.reason
     assert "counting/1 decided: because" in verdict.reason
     assert verdict.votes == ()  # the second decides: no half of the first is counted beside it

@@ -64,8 +64,7 @@ def test_one_sentence_of_a_hundred_is_a_hundredth() -> None:
     [found] = take(
         judge, Case(question="?", answer="x", passages=passages(text)), "context_relevance"
     )
-    assert found.value == 0.01
-    assert found.details["sentences"] == 100
+    assert (found.value, found.details["sentences"]) == (0.01, 100)
 
 
 def test_many_sentences_are_asked_about_in_parts() -> None:
@@ -75,8 +74,7 @@ def test_many_sentences_are_asked_about_in_parts() -> None:
     [found] = take(
         judge, Case(question="?", answer="x", passages=passages(text)), "context_relevance"
     )
-    assert found.value == 10 / 500
-    assert len(model.prompts) == 5
+    assert (found.value, len(model.prompts)) == (10 / 500, 5)
 
 
 def test_faithfulness_by_statements() -> None:
@@ -251,8 +249,7 @@ def test_passages_beyond_one_request_are_asked_about_in_turn() -> None:
             ["The last word counts.", "It is absent."], [filler, filler, "The last word counts."]
         )
     )
-    assert found == (Support.SUPPORTED, Support.UNSUPPORTED)
-    assert len(model.prompts) == 2
+    assert (found, len(model.prompts)) == ((Support.SUPPORTED, Support.UNSUPPORTED), 2)
     assert all(len(prompt) < 1.2 * REQUEST_CHARS for prompt in model.prompts)
 
 
@@ -326,8 +323,7 @@ def test_the_papers_unfaithful_answer_is_not_half_supported() -> None:
         take(judge, Case(question=WHO, answer=a, passages=(OPPENHEIMER,)), "faithfulness")[0]
         for a in (FAITHFUL, UNFAITHFUL)
     )
-    assert good.value == 1.0
-    assert bad.value == 0.0
+    assert (good.value, bad.value) == (1.0, 0.0)
     assert bad.approximate
 
 
@@ -359,8 +355,7 @@ def test_garage_with_a_model() -> None:
     good = values(take(judge, case("The bridge is 40 m long.", citations=("p1", "p4")), *GARAGE))
     assert good["raf"] == good["factuality"] == good["eligibility"] == 1.0
     assert (good["deflection_true_positive"], good["deflection_false_positive"]) == (None, 0.0)
-    assert good["attribution_precision"] == 0.5
-    assert good["attribution_f1"] == pytest.approx(2 / 3)
+    assert (good["attribution_precision"], good["attribution_f1"]) == (0.5, pytest.approx(2 / 3))
     assert len(model.prompts) == 4  # eligibility, deflection, two times support
 
     stale = values(take(judge, case("The bridge is 40 m long. It was 38 m long."), *GARAGE))

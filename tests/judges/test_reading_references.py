@@ -161,8 +161,7 @@ def quantity(text: str) -> Quantity:
 )
 def test_quantities(text: str, value: float, kind: str) -> None:
     found = quantity(text)
-    assert found.value == pytest.approx(value)
-    assert found.kind == kind
+    assert (found.value, found.kind) == (pytest.approx(value), kind)
 
 
 @pytest.mark.parametrize(

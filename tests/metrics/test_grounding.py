@@ -137,8 +137,7 @@ def test_the_mean_of_two_judges() -> None:
     kind = grades([Outcome.PERFECT, Outcome.PERFECT])
     harsh = grades([Outcome.PERFECT, Outcome.INCORRECT])
     found = mean_of_judges([kind, harsh])
-    assert found.truthfulness == pytest.approx((1 + 0) / 2)
-    assert found.perfect == pytest.approx(0.75)
+    assert (found.truthfulness, found.perfect) == (pytest.approx((1 + 0) / 2), pytest.approx(0.75))
     assert mean_of_judges([kind, grades([])]).truthfulness is None
     with pytest.raises(UsageError):
         mean_of_judges([])

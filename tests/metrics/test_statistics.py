@@ -55,8 +55,7 @@ def test_bootstrap_estimates_are_plain_means() -> None:
     values = [1, 0, -1, 1, 1, 0]
     clusters = ["a", "a", "b", "b", "c", "d"]
     found = cluster_bootstrap(values, clusters, resamples=500)
-    assert found.estimate == pytest.approx(2 / 6)
-    assert (found.n, found.clusters) == (6, 4)
+    assert (found.estimate, (found.n, found.clusters)) == (pytest.approx(2 / 6), (6, 4))
 
 
 def test_one_cluster_has_no_interval() -> None:
@@ -113,8 +112,7 @@ def test_permutation_by_enumeration() -> None:
     # Three sessions with differences 1, 2, 4: of 8 sign patterns only ±7 reach |7|: p = 2/8, ties
     # counted half: 1/8.
     found = cluster_permutation([1, 2, 4], [0, 0, 0], ["a", "b", "c"], resamples=40_000)
-    assert found.difference == pytest.approx(7 / 3)
-    assert found.p == pytest.approx(1 / 8, abs=0.006)
+    assert (found.difference, found.p) == (pytest.approx(7 / 3), pytest.approx(1 / 8, abs=0.006))
 
 
 def test_permutation_of_equal_runs() -> None:

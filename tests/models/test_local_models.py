@@ -234,8 +234,7 @@ def test_batches_hold_several_conversations(folder, monkeypatch):
         await asyncio.gather(*(model.generate(asked(i), options) for i in range(8)))
 
     asyncio.run(together())
-    assert max(sizes) == 4
-    assert sum(sizes) == 8
+    assert (max(sizes), sum(sizes)) == (4, 8)
 
 
 # -- chat template

@@ -35,8 +35,7 @@ def test_severity_zero_is_the_identity(scene, spec: str) -> None:
     done = degrade(image, spec, box, key="k")
     assert done.image.tobytes() == image.tobytes()
     assert done.image is not image
-    assert done.record.input_sha256 == done.record.output_sha256
-    assert done.record.ssim_crop == 1.0
+    assert (done.record.input_sha256, done.record.ssim_crop) == (done.record.output_sha256, 1.0)
 
 
 @pytest.mark.parametrize("spec", ALL)
@@ -45,8 +44,7 @@ def test_every_kind_and_level_is_pure_and_recorded(scene, spec: str) -> None:
     before = image.copy()
     done = degrade(image, spec, box, key="k")
     assert (image == before).all()
-    assert done.image.shape == image.shape
-    assert done.image.dtype == np.uint8
+    assert (done.image.shape, done.image.dtype) == (image.shape, np.uint8)
     assert (done.image != image).any()
     again = degrade(image, spec, box, key="k")
     assert (again.image == done.image).all()
@@ -56,8 +54,7 @@ def test_every_kind_and_level_is_pure_and_recorded(scene, spec: str) -> None:
     assert msgspec.json.decode(text, type=DegradationRecord) == record
     assert len(text) < 4096
     assert b"NaN" not in text
-    assert record.spec == spec
-    assert len(record.steps) == 1
+    assert (record.spec, len(record.steps)) == (spec, 1)
     assert 0 <= record.visible <= 1
     assert 0 <= record.covered <= 1
     assert record.output_sha256 != record.input_sha256
@@ -220,8 +217,7 @@ def test_occlusion_never_touches_ground_truth(scene) -> None:
     for variant in ("finger", "fence", "screen", "strap"):
         record = degrade(image, f"occluded:{variant}@5", box, key="k").record
         assert record.box == record.box_unclipped == pytest.approx(box)
-        assert record.visible == 1.0
-        assert record.covered == pytest.approx(0.65, abs=0.02)
+        assert (record.visible, record.covered) == (1.0, pytest.approx(0.65, abs=0.02))
 
 
 def test_the_control_has_the_zoom_without_the_turn(scene) -> None:
@@ -243,10 +239,8 @@ def test_the_control_has_the_zoom_without_the_turn(scene) -> None:
 def test_uncalibrated_and_unmeasured(scene) -> None:
     image, box = scene
     record = degrade(image, "low-light@3", box, key="k", calibrated=False, measured=False).record
-    assert record.steps[0].parameters["ev"] == 3.5
-    assert record.steps[0].target is None
-    assert record.ssim_crop is None
-    assert record.input_sha256 is None
+    assert (record.steps[0].parameters["ev"], record.steps[0].target) == (3.5, None)
+    assert (record.ssim_crop, record.input_sha256) == (None, None)
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,7 @@ def test_folder_keeps_names_formats_and_records(source: Path, tmp_path: Path) ->
     assert tree(again) == tree(target)
     for name in names:
         with Image.open(target / name) as image, Image.open(source / name) as before:
-            assert image.format == before.format
-            assert image.size == before.size
+            assert (image.format, image.size) == (before.format, before.size)
         stem, dot, suffix = name.rpartition(".")
         assert (target / f"{stem}.control{dot}{suffix}").is_file()
     record = lines(target)[0]["record"]
@@ -310,6 +309,5 @@ def test_the_sessions_of_a_data_set() -> None:
     items, sidecar = items_from_sessions(sessions, Path("out"), lambda _: lambda _: "rotated@1")
     assert sidecar == Path("out/degradations.jsonl")
     assert items[0].target.parent == Path("out")  # an id never leaves the folder
-    assert items[0].target.suffix == ".png"
-    assert items[0].focus == (1, 2, 30, 40)
+    assert (items[0].target.suffix, items[0].focus) == (".png", (1, 2, 30, 40))
     assert "nowhere.jpg" in items[1].problem

@@ -74,8 +74,7 @@ def test_nothing_is_indexed_for_an_agent_that_searches_nothing(
     (world / "pages.parquet").write_bytes(b"no table")  # building an index would fail here
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     parts = Parts(RunConfig(data=str(world), agent="python:name=test_shipped_index/answer"))
-    assert parts.index is None
-    assert parts.resources.web_search is None
+    assert (parts.index, parts.resources.web_search) == (None, None)
     assert not (tmp_path / "cache").exists()
 
 

@@ -85,8 +85,7 @@ def test_a_turn_is_asked_again_as_often_as_the_rules_say_and_all_its_time_counts
 
     agent = Breaks()
     results, _ = converse(agent, turns=1, rules=Rules(retries=2))
-    assert len(agent.seen) == 3
-    assert results[0].status is Status.AGENT_ERROR
+    assert (len(agent.seen), results[0].status) == (3, Status.AGENT_ERROR)
     assert results[0].seconds >= 0.29  # three times what it slept
     once = Breaks()
     converse(once, turns=1)

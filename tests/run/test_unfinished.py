@@ -98,9 +98,7 @@ def test_a_session_named_like_a_degraded_one_is_another(tmp_path: Path) -> None:
             store.commit(*(turn(session, i, outcome) for i in range(4)))
     with RunReader(tmp_path / "run") as run:
         found = score_run(run, ScoreOptions(resamples=0))["all"]
-    assert found["sessions"] == 2
-    assert found["two_strike_rate"] == 0.5
-    assert found["correct"] == 4
+    assert (found["sessions"], found["two_strike_rate"], found["correct"]) == (2, 0.5, 4)
     assert found["hallucination"] == 2
     table = mmrag("score", str(tmp_path / "run")).stdout
     rows = {

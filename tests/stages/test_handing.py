@@ -70,8 +70,7 @@ def test_stages_without_a_picture_hand_over_ever_more() -> None:
     assert {q.image for q in (named, paged, told)} == {None}
     assert named.text == "question 1 of 1? (This is Thing s001.)"
     assert (named.handed, [p.id for p in paged.passages]) == (0, ["page-1"])
-    assert [p.id for p in told.passages] == ["fact-1", "page-1"]
-    assert told.handed == 2
+    assert ([p.id for p in told.passages], told.handed) == (["fact-1", "page-1"], 2)
     assert len({q.scope for q in (named, paged, told)}) == 3  # nothing is remembered across them
 
 
@@ -419,8 +418,7 @@ def test_other_figures_know_nothing_of_stages(tmp_path: Path) -> None:
     hold_staged(tmp_path / "run", sessions, Oracle(dues_of(sessions), "named"))
     with RunReader(tmp_path / "run") as reader:
         (loaded,), _, _ = load_runs([reader], ReportOptions())
-        assert loaded.frame.conditions == ["clean"]
-        assert len(loaded.frame) == 9
+        assert (loaded.frame.conditions, len(loaded.frame)) == (["clean"], 9)
         assert loaded.frame.starts.tolist() == [0, 3, 6]
         assert loaded.staged is not None
         assert len(loaded.staged) == 45

@@ -65,8 +65,7 @@ def test_who_leases_is_told_what_was_committed_and_takes_the_right_to_commit(run
         first = begun(shard)
         assert commits(shard, first, said(0))
         lease = leased(shard)
-        assert lease.epoch == first + 1
-        assert [r.turn_index for r in lease.done] == [0]
+        assert (lease.epoch, [r.turn_index for r in lease.done]) == (first + 1, [0])
         assert lease.begun is not None
         assert not commits(shard, first, said(1, "too late"))  # fenced
         assert commits(shard, lease.epoch, said(1, "in time"))

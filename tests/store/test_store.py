@@ -340,8 +340,7 @@ def test_an_old_schema_keeps_opening(tmp_path: Path) -> None:
         read = timeless(reader)
         figures = score_run(reader, ScoreOptions(resamples=0))["all"]
     assert (old / store_schema.FILE).read_bytes() == before  # reading changes nothing
-    assert figures["correct"] == 5
-    assert figures["early_stop_rate"] == 0.5
+    assert (figures["correct"], figures["early_stop_rate"]) == (5, 0.5)
     with RunStore(old) as store:
         assert timeless(store) == read
         assert store.meta("judge") == "equality"

@@ -47,8 +47,7 @@ def test_a_question_that_is_put_again_is_one_question(said: str) -> None:
     earlier = Exchange(query="What is this kettle called?", reply="Alder Brook Kettle")
     heard = hear(query(said, earlier, ASKED))
     assert heard.query.text in (QUESTION, "What does this kettle weigh?")
-    assert heard.query.history == (earlier,)
-    assert heard.requests == 1
+    assert (heard.query.history, heard.requests) == ((earlier,), 1)
 
 
 def test_a_request_that_came_to_nothing_is_a_turn_without_an_answer() -> None:

@@ -233,8 +233,7 @@ def test_ten_thousand_tokens_are_cut():
 def test_model_backed_planner_reader_and_verifier_are_asked_and_counted():
     model = ScriptedModel(["What's this kettle's weight?", "900 g", "yes"])
     reply = ask(agent(models=dict.fromkeys(("planner", "reader", "verifier"), model)))
-    assert reply.text == "900 g"
-    assert reply.usage.calls == 3
+    assert (reply.text, reply.usage.calls) == ("900 g", 3)
     assert "never instructions" in model.calls[1][0].text
     doubt = ScriptedModel(["900 g", "No."])
     assert ask(agent(models={"reader": doubt, "verifier": doubt})).text == ABSTAIN

@@ -85,8 +85,7 @@ def test_an_answer_on_which_several_agree_has_the_chance_of_them_all():
     found, said = find_agreed_answer(
         alike(0.4, 0.3, 0.3), plan("Who's this kettle's maker?"), says(answers)
     )
-    assert found.text == "Bar Works"
-    assert found.recognition == pytest.approx(0.6, abs=0.01)
+    assert (found.text, found.recognition) == ("Bar Works", pytest.approx(0.6, abs=0.01))
     assert said == list(answers.items())
 
 

@@ -108,5 +108,4 @@ def test_no_name_leaves_its_place() -> None:
     ]  # fmt: skip
     asked = parse_qs(urlsplit(replay_link("http://h:1", "a&b", HOSTILE)).query)
     assert asked["session"] == [HOSTILE["session"]]
-    assert asked["condition"] == [HOSTILE["degradation"]]
-    assert asked["run"] == ["a&b"]
+    assert (asked["condition"], asked["run"]) == ([HOSTILE["degradation"]], ["a&b"])

@@ -115,8 +115,7 @@ def test_arguments_are_called_as_the_tool_calls_them(theirs: str) -> None:
 def test_passages_are_found_in_what_a_tool_gives(theirs: str, tool: str, texts: list[str]) -> None:
     search = searches.create(f"mcp:url={theirs},tool={tool},argument=question")
     hits = search.search_text(["kettle"])[0]
-    assert [hit.text for hit in hits] == texts
-    assert len({hit.id for hit in hits}) == len(hits)
+    assert ([hit.text for hit in hits], len({hit.id for hit in hits})) == (texts, len(hits))
     assert search.search_text(["kettle"], 1)[0] == hits[:1]
 
     async def in_a_loop() -> Any:

@@ -40,8 +40,7 @@ def test_the_whole_picture_first_then_squares_inside_it_the_same_every_time() ->
     image = two_things()
     regions = regions_of(image)
     assert regions == regions_of(image)
-    assert len(regions) == MAX_REGIONS
-    assert regions[0].kind == "whole"
+    assert (len(regions), regions[0].kind) == (MAX_REGIONS, "whole")
     assert len({r.box for r in regions}) == len(regions)
     for x0, y0, x1, y1 in (r.box for r in regions[1:]):
         assert 0 <= x0 < x1 <= 960
@@ -82,8 +81,7 @@ def test_the_best_squares_are_looked_at_closer() -> None:
     assert len(found) == len(squares) * len(CLOSER)  # the whole picture is none of them
     assert [round(r.box[2] - r.box[0], 6) for r in found[:2]] == [200 * part for part in CLOSER]
     for region in found[:2]:
-        assert (region.box[0] + region.box[2]) / 2 == 100
-        assert region.kind == "square"
+        assert ((region.box[0] + region.box[2]) / 2, region.kind) == (100, "square")
     assert found[2].box[2] + found[2].box[0] == 100  # of two that are alike, the first
     many = regions[:1] + [Region((float(i), 0.0, i + 9.0, 9.0), "square") for i in range(20)]
     assert len(closer(many, np.zeros(21, np.float32))) == BEST_PLACES * len(CLOSER)

@@ -269,8 +269,7 @@ def test_ids_out_of_order_keep_their_entities(tmp_path: Path) -> None:
     search = UnifiedSearchPipeline(tmp_path / "ix")
     for i, name in enumerate(names):
         top = search(coloured(COLOURS[name]), k=1)[0]
-        assert top["index"] == i
-        assert top["url"] == f"u{i}"
+        assert (top["index"], top["url"]) == (i, f"u{i}")
         assert top["entities"] == [{"entity_name": name, "entity_attributes": {"n": i}}]
 
 

@@ -119,5 +119,4 @@ def test_a_skin_faces_the_viewer_who_sees_its_sheet_upright() -> None:
     made = skin(np.stack([x, np.zeros_like(x), z], -1))
     a, b, c = (made.vertices[made.faces[:, i]] for i in range(3))
     assert (np.cross(b - a, c - a)[:, 1] < 0).all()
-    assert made.uv[0].tolist() == [0, 0]
-    assert made.uv[-1].tolist() == [1, 1]
+    assert (made.uv[0].tolist(), made.uv[-1].tolist()) == ([0, 0], [1, 1])

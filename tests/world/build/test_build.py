@@ -54,10 +54,8 @@ def test_the_manifest_knows_every_file(picture_world: Path) -> None:
     manifest = read_manifest(picture_world)
     there = {p.name for p in picture_world.iterdir()} - {"world.json"}
     assert set(manifest["files"]) == there
-    assert damaged_files(picture_world, manifest) == []
-    assert manifest["seed"] == 5
-    assert manifest["request"]["kg_side"] == 96
-    assert manifest["files"]["kg.parquet"]["rows"] == 12
+    assert (damaged_files(picture_world, manifest), manifest["seed"]) == ([], 5)
+    assert (manifest["request"]["kg_side"], manifest["files"]["kg.parquet"]["rows"]) == (96, 12)
     assert not staging_folder(picture_world).exists()
 
 

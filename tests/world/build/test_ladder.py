@@ -60,8 +60,7 @@ def test_an_oracle_that_is_handed_the_facts_is_always_right_and_without_never(
     turns = sum(len(s.turns) for s in sessions)
     assert [rung.stage for rung in rungs] == list(BLIND)
     assert all(rung.turns == turns for rung in rungs)
-    assert right["nothing"] == 0
-    assert right["told"] == turns
+    assert (right["nothing"], right["told"]) == (0, turns)
     assert right["named"] <= right["paged"] < turns
 
 
@@ -92,8 +91,7 @@ def test_passages_that_answer_are_handed_and_no_others(
         for turn in session.turns:
             query = query_at("paged", session, turn, truth)
             right = {url for url, label in turn.reference.grounding.items() if label == "answers"}
-            assert {p.url for p in query.passages} == right
-            assert query.handed == len(query.passages)
+            assert ({p.url for p in query.passages}, query.handed) == (right, len(query.passages))
 
 
 CLIMBED = Ladder(
@@ -146,10 +144,8 @@ def test_the_command_measures_and_keeps_a_ladder(text_world: Path, tmp_path: Pat
 def test_the_presets_are_whole() -> None:
     for preset in PRESETS.values():
         assert sum(preset.settled.values()) == pytest.approx(1)
-        assert sum(preset.look_alikes.values()) == pytest.approx(1)
-        assert tuple(preset.settled) == WAYS
-    assert make_request(1).difficulty == LIFE
-    assert set(HARD.look_alikes) == {7}
+        assert (sum(preset.look_alikes.values()), tuple(preset.settled)) == (pytest.approx(1), WAYS)
+    assert (make_request(1).difficulty, set(HARD.look_alikes)) == (LIFE, {7})
 
 
 def test_options_change_a_preset_and_its_name() -> None:

@@ -54,8 +54,7 @@ def test_each_condition_has_the_same_sessions_and_its_own_pictures(
             assert session.turns == tuple(
                 replace(turn, gaze=gaze) for turn, gaze in zip(original.turns, gazes, strict=True)
             )
-            assert capture.quality == quality
-            assert capture.degradation == name
+            assert (capture.quality, capture.degradation) == (quality, name)
             same = capture.image.data == captured(original).image.data
             assert same == (name == "clean")
             if name != "clean":

@@ -80,8 +80,7 @@ def early(stage: CragStage) -> str:
 
 
 def test_they_are_the_public_38(box: dict[str, Tool]) -> None:
-    assert list(box) == PUBLIC
-    assert len(PUBLIC) == 38
+    assert (list(box), len(PUBLIC)) == (PUBLIC, 38)
 
 
 def test_a_world_has_one_stage(stage: CragStage) -> None:
@@ -126,8 +125,7 @@ def test_prices_are_those_of_the_fact_base_at_the_time_of_asking(
     assert all(bar["Low"] <= min(bar["Open"], bar["Close"]) for bar in prices.values())
     bars = box["finance_get_detailed_price_history"].call({"ticker_name": ticker}, early)
     now = stage.facts.value(share.company, "share", early)
-    assert max(bars) == f"{stage.today} 07:00:00 EST"
-    assert bars[max(bars)]["Close"] == now
+    assert (max(bars), bars[max(bars)]["Close"]) == (f"{stage.today} 07:00:00 EST", now)
     cap = box["finance_get_market_capitalization"].call({"ticker_name": ticker}, early)
     assert cap == pytest.approx(share.outstanding * float(str(now)))
     info = box["finance_get_info"].call({"ticker_name": ticker}, early)
@@ -164,8 +162,7 @@ def test_games_have_a_score_once_they_are_over(stage: CragStage, box: dict[str, 
     ask = {"date": game.date, "team_name": game.home}
     before = box["sports_nba_get_games_on_date"].call(ask, f"{game.date}T08:00")
     after = box["sports_nba_get_games_on_date"].call(ask, f"{game.date}T23:59")
-    assert before["pts_home"] == {"0": None}
-    assert after["pts_home"] == {"0": game.score[0]}
+    assert (before["pts_home"], after["pts_home"]) == ({"0": None}, {"0": game.score[0]})
     assert after["wl_home"] == {"0": "W" if game.score[0] > game.score[1] else "L"}
     plays = box["sports_nba_get_play_by_play_data_by_game_ids"].call(
         {"game_ids": [game.id]}, f"{game.date}T23:59"

@@ -112,8 +112,7 @@ def test_relations_lead_to_things_of_the_right_kind_and_back(facts: FactBase) ->
     at = facts.window[0]
     for book in facts.of_kind("book")[:20]:
         author = facts.target(book.id, "author", at)
-        assert author.kind == "person"
-        assert author.domain == "book"
+        assert (author.kind, author.domain) == ("person", "book")
         assert book in facts.sources(author.id, "author", at, "book")
 
 

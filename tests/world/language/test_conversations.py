@@ -74,8 +74,7 @@ def of(sessions: list[Conversation], *, multi: bool) -> list[Question]:
 def test_conversations_have_the_published_shape(sessions: list[Conversation]) -> None:
     multi = [s for s in sessions if s.is_multi_turn]
     lengths = [len(s.questions) for s in multi]
-    assert min(lengths) == 2
-    assert max(lengths) == 6
+    assert (min(lengths), max(lengths)) == (2, 6)
     assert abs(sum(lengths) / len(multi) - MEAN_TURNS) <= 0.1
     domains = [len({q.domain for q in s.questions}) for s in multi]
     assert max(domains) == 2

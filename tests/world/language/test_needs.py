@@ -278,8 +278,7 @@ def test_words_say_which_things_are_meant_and_leave_no_more_room_than_they_do(
     assert main.id not in beside.means or beside.subject.id == main.id
     shop = asked(facts, want("kettle", say=["when does {shop} shut"], answer="shop.closes"),
                  "kettle")  # fmt: skip
-    assert (shop.means, shop.could_mean) == ((), ())
-    assert shop.subject.kind == "shopfront"
+    assert ((shop.means, shop.could_mean), shop.subject.kind) == (((), ()), "shopfront")
 
 
 def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBase) -> None:

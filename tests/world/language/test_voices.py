@@ -79,8 +79,7 @@ def test_an_attribute_that_an_author_left_out_is_stated_in_plain_words(tmp_path:
     price, height = attribute_of("jar", "price"), attribute_of("kettle", "height")
     for domain, attribute in (("hub", price), ("hub", height)):
         words = made.wording(domain, attribute)
-        assert words.noun == attribute.noun
-        assert len(words.page) == 4
+        assert (words.noun, len(words.page)) == (attribute.noun, 4)
         for sentence in words.page:
             assert sentence.count("{v}") == 1
             assert sentence.count("{d}") == (attribute is price)

@@ -272,8 +272,7 @@ def test_one_relevant_page_to_two_others(facts: FactBase, needs: list[Need]) -> 
     told = {i for of in families for i in of if not asked.isdisjoint(of)}
     for entity_id in asked - told:
         about, beside = plan.relevant_to(entity_id), plan.irrelevant_to(entity_id)
-        assert {o.entity_id for o in about} == {entity_id}
-        assert len(beside) == 2 * len(about)
+        assert ({o.entity_id for o in about}, len(beside)) == ({entity_id}, 2 * len(about))
         assert not {o.entity_id for o in beside if o.label == "distractor"} & (asked | told)
     for entity_id in asked & told:
         about, beside = plan.relevant_to(entity_id), plan.irrelevant_to(entity_id)
@@ -350,8 +349,7 @@ def test_a_question_has_fifty_pages_at_most(facts: FactBase, needs: list[Need]) 
     found = grounder.of_turn("turn", needs[:40], facts.window[1])
     relevant = [g for g in found if g.label != "irrelevant"]
     assert len(found) <= MOST_PAGES
-    assert len(found) == 3 * len(relevant)
-    assert len({g.page_url for g in found}) == len(found)
+    assert (len(found), len({g.page_url for g in found})) == (3 * len(relevant), len(found))
     again = Grounder(facts, plan_pages(facts, needs, [plain()])).of_turn(
         "turn", needs[:40], facts.window[1]
     )
