@@ -79,11 +79,8 @@ WAYS_OUT = {
     **dict.fromkeys(("mmrag", "simulator", "ui", "scripts"), ("simulator.cli",)),
 }
 COMMAND = (
-    "simulator.cli",
-    "scripts.eval_multi_turn",
-    "scripts.robustness_report",
-    "scripts.reference",
-)
+    "simulator.cli", "scripts.eval_multi_turn", "scripts.robustness_report", "scripts.reference"
+)  # fmt: skip
 """The command line's own modules, and what calls it."""
 
 

@@ -81,13 +81,11 @@ def test_the_same_request_is_generated_once_and_keeps_its_usage() -> None:
 @pytest.mark.parametrize(
     ("messages", "options", "name"),
     [
-        (ask("b"), GenerateOptions(), "m"),
-        (ask("a", b"pixels"), GenerateOptions(), "m"),
-        (ask("a"), GenerateOptions(max_tokens=5), "m"),
-        (ask("a"), GenerateOptions(seed=1), "m"),
-        (ask("a"), GenerateOptions(), "other"),
-    ],
-)
+        (ask("b"), GenerateOptions(), "m"), (ask("a", b"pixels"), GenerateOptions(), "m"),
+        (ask("a"), GenerateOptions(max_tokens=5), "m"), (ask("a"), GenerateOptions(seed=1), "m"),
+        (ask("a"), GenerateOptions(), "other")
+    ]
+)  # fmt: skip
 def test_whatever_matters_is_in_the_key(messages, options, name) -> None:
     inner, cache = CountingModel(), Cache()
     asyncio.run(CachedModel(inner, "m", cache).generate(ask("a")))

@@ -44,15 +44,10 @@ from simulator.run.engine import hold_conversation
 
 PICTURE = LazyImage.from_pil(Image.new("RGB", (8, 8)))
 SAID = [
-    "I don't know, but it is Paris",
-    "I'm not sure. It looks like a Toyota.",
-    "I can't tell the exact year; about 1920.",
-    "Unknown Pleasures",
-    "  two\nlines,  as they\tstand ",
-    '{"answer": "900 g"}',
-    "I don't know",
-    "",
-]
+    "I don't know, but it is Paris", "I'm not sure. It looks like a Toyota.",
+    "I can't tell the exact year; about 1920.", "Unknown Pleasures",
+    "  two\nlines,  as they\tstand ", '{"answer": "900 g"}', "I don't know", ""
+]  # fmt: skip
 RIGHT = ["Paris", "a Toyota", "1920", "Unknown Pleasures"]
 
 
@@ -230,17 +225,14 @@ LIVE = Query(text="How heavy is it?", may_ask=True)
 @pytest.mark.parametrize(
     ("said", "text", "ask"),
     [
-        ("Closer, please?\nASK: look", "Closer, please?", "look"),
-        ("ASK: which", "", "which"),
-        ("It is 3 kg.\nASK: again\n", "It is 3 kg.", "again"),
-        ("ASK: dance", "ASK: dance", None),
+        ("Closer, please?\nASK: look", "Closer, please?", "look"), ("ASK: which", "", "which"),
+        ("It is 3 kg.\nASK: again\n", "It is 3 kg.", "again"), ("ASK: dance", "ASK: dance", None),
         ("ask: look", "ask: look", None),
         ("ASK: look\nIt is 3 kg.", "ASK: look\nIt is 3 kg.", None),
-        ("ASK: look, which", "ASK: look, which", None),
-        ("ASK: look\n" * 10, "", "look"),
-        ("It is red.\nASK: which\nASK: look", "It is red.", "look"),
-    ],
-)
+        ("ASK: look, which", "ASK: look, which", None), ("ASK: look\n" * 10, "", "look"),
+        ("It is red.\nASK: which\nASK: look", "It is red.", "look")
+    ]
+)  # fmt: skip
 def test_only_the_last_line_asks_and_only_as_the_prompt_has_it(
     said: str, text: str, ask: str | None
 ) -> None:

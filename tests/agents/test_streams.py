@@ -305,13 +305,11 @@ def test_a_server_that_does_not_stream_is_read_as_ever() -> None:
 
 LATER = {
     "a server that answers in one piece": lambda streams: OpenAIModel(
-        name="m",
-        base_url="http://model.example/v1",
-        transport=httpx.MockTransport(lambda _: httpx.Response(200, stream=Served([WHOLE]))),
+        name="m", base_url="http://model.example/v1",
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, stream=Served([WHOLE])))
     ),
-    "a cache": lambda streams: streams,
-    "a model of this process": lambda streams: local(),
-}
+    "a cache": lambda streams: streams, "a model of this process": lambda streams: local()
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", LATER)

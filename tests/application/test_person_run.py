@@ -199,12 +199,10 @@ def test_a_picture_that_cannot_be_taken_costs_nothing_and_is_told(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "Type what you say"),
-        (" \n ", "Type what you say"),
-        ("\u200b", "Type what you say"),
-        ("x" * 10_000, "these are 10,000"),
-    ],
-)
+        ("", "Type what you say"), (" \n ", "Type what you say"), ("\u200b", "Type what you say"),
+        ("x" * 10_000, "these are 10,000")
+    ]
+)  # fmt: skip
 def test_words_that_are_none_or_too_many_are_refused_and_nothing_is_kept(
     tmp_path: Path, text: str, problem: str
 ) -> None:

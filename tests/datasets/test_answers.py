@@ -43,19 +43,14 @@ def test_a_line_with_contexts(tmp_path: Path) -> None:
 
 def test_a_line_with_labelled_passages_and_annotations(tmp_path: Path) -> None:
     row = {
-        "id": "a",
-        "query": "How long is it?",
-        "response": "40 m.",
-        "ground_truth": "40 m",
+        "id": "a", "query": "How long is it?", "response": "40 m.", "ground_truth": "40 m",
         "passages": [
             {"id": "w", "text": "It is 40 m.", "label": "answers", "provider": "web"},
-            {"text": "It was 38 m.", "label": "outdated", "date": "2020-01-01"},
+            {"text": "It was 38 m.", "label": "outdated", "date": "2020-01-01"}
         ],
-        "citations": ["w"],
-        "evidence": ["w"],
-        "annotations": {"support": ["supported"], "eligibility": "no_issues"},
-        "popularity": "tail",
-    }
+        "citations": ["w"], "evidence": ["w"],
+        "annotations": {"support": ["supported"], "eligibility": "no_issues"}, "popularity": "tail"
+    }  # fmt: skip
     [found] = read(tmp_path, row)
     assert (found.case.references, [p.id for p in found.case.passages]) == (("40 m",), ["w", "2"])
     assert found.case.annotations.support == (Support.SUPPORTED,)
@@ -66,17 +61,14 @@ def test_a_line_with_labelled_passages_and_annotations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ({"question": "q"}, "answer"),
-        ({"question": "q", "answer": 3}, "str"),
+        ({"question": "q"}, "answer"), ({"question": "q", "answer": 3}, "str"),
         ({**OWN, "passages": [{"title": "x"}]}, "text"),
         ({**OWN, "passages": [{"text": "x", "label": "good"}]}, "no label"),
         ({**OWN, "passages": [{"text": "x", "id": "a"}, {"text": "y", "id": "a"}]}, "same id"),
         ({**OWN, "annotations": {"support": ["maybe"]}}, "maybe"),
-        ('{"question": "q", "answer": NaN}', "NaN"),
-        ("[1]", "not a JSON object"),
-        ("{", "no JSON"),
-    ],
-)
+        ('{"question": "q", "answer": NaN}', "NaN"), ("[1]", "not a JSON object"), ("{", "no JSON")
+    ]
+)  # fmt: skip
 def test_bad_lines_say_where_and_what(tmp_path: Path, row: Any, says: str) -> None:
     with pytest.raises(DataError, match=says) as caught:
         read(tmp_path, OWN, row)

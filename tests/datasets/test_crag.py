@@ -39,19 +39,11 @@ EMPTY_PAGE = {
 
 def row(name: str, **more: Any) -> dict[str, Any]:
     return {
-        "interaction_id": name,
-        "query_time": "02/28/2024, 10:04:54 PT",
-        "domain": "finance",
-        "question_type": "simple",
-        "static_or_dynamic": "real-time",
-        "query": "what did orlan works close at?",
-        "answer": "$14.20",
-        "alt_ans": ["14.20 dollars"],
-        "split": 0,
-        "popularity": "tail",
-        "search_results": [PAGE_ONE, EMPTY_PAGE],
-        **more,
-    }
+        "interaction_id": name, "query_time": "02/28/2024, 10:04:54 PT", "domain": "finance",
+        "question_type": "simple", "static_or_dynamic": "real-time",
+        "query": "what did orlan works close at?", "answer": "$14.20", "alt_ans": ["14.20 dollars"],
+        "split": 0, "popularity": "tail", "search_results": [PAGE_ONE, EMPTY_PAGE], **more
+    }  # fmt: skip
 
 
 ROWS = [

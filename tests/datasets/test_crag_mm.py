@@ -251,15 +251,11 @@ def test_a_picture_is_fetched_once(tmp_path: Path, server: str) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/gone", "answered 404"),
-        ("/loop", "redirects"),
-        ("/to-file", "only http"),
-        ("/big", "larger than 100,000"),
-        ("/slow", "not complete within"),
-        ("/dripping-headers", "not complete within"),
-        ("/text", "no picture"),
-    ],
-)
+        ("/gone", "answered 404"), ("/loop", "redirects"), ("/to-file", "only http"),
+        ("/big", "larger than 100,000"), ("/slow", "not complete within"),
+        ("/dripping-headers", "not complete within"), ("/text", "no picture")
+    ]
+)  # fmt: skip
 def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str) -> None:
     seconds = 0.4 if "within" in words else 60.0  # whole, the slow ones would be "no picture"
     with pytest.raises(ImageError, match=words):

@@ -114,12 +114,10 @@ def test_an_endpoint_is_asked_in_openais_way(endpoint, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("code", "body", "error"),
     [
-        (401, b"", Denied),
-        (500, b"", ServiceError),
-        (200, b"<html>", ServiceError),
-        (200, b'{"text": "' + b"x" * 100_000 + b'"}', ServiceError),
-    ],
-)
+        (401, b"", Denied), (500, b"", ServiceError), (200, b"<html>", ServiceError),
+        (200, b'{"text": "' + b"x" * 100_000 + b'"}', ServiceError)
+    ]
+)  # fmt: skip
 def test_an_endpoint_that_fails(endpoint, code, body, error) -> None:
     Server.answer = (code, body)
     with pytest.raises(error):

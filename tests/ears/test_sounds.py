@@ -34,17 +34,15 @@ def test_a_written_sound_is_read_back_to_the_last_bit() -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "empty file"),
-        (wav(0), "holds no sound"),
+        (b"", "empty file"), (wav(0), "holds no sound"),
         (Sound(np.zeros(RATE, np.float32)).wav, "holds no sound"),
         (wav(61, rate=8_000), "longer than 60 s"),
-        (wav(600, rate=4_000, width=1), "longer than 60 s"),
-        (wav(1, rate=1_000), "1000 Hz"),
+        (wav(600, rate=4_000, width=1), "longer than 60 s"), (wav(1, rate=1_000), "1000 Hz"),
         (b"\x89PNG not a sound at all" * 10, "read|convert"),
         (wav()[:60], "cut short: 0.0 of 1.0 s"),
-        (wav(2, 8_000, 2)[:40_000], "cut short: 1.2 of 2.0 s"),
-    ],
-)
+        (wav(2, 8_000, 2)[:40_000], "cut short: 1.2 of 2.0 s")
+    ]
+)  # fmt: skip
 def test_what_is_no_question_is_refused_in_one_line(data, why) -> None:
     with pytest.raises(DataError, match=why) as caught:
         read(data, name="a.wav")

@@ -30,18 +30,15 @@ def image() -> ImageEncoder:
     ("name", "pooling", "query"),
     [
         (
-            "BAAI/bge-large-en-v1.5",
-            "cls",
-            "Represent this sentence for searching relevant passages: ",
+            "BAAI/bge-large-en-v1.5", "cls",
+            "Represent this sentence for searching relevant passages: "
         ),
-        ("BAAI/bge-m3", "cls", ""),
-        ("intfloat/e5-large-v2", "mean", "query: "),
-        ("intfloat/multilingual-e5-base", "mean", "query: "),
-        ("thenlper/gte-base", "mean", ""),
+        ("BAAI/bge-m3", "cls", ""), ("intfloat/e5-large-v2", "mean", "query: "),
+        ("intfloat/multilingual-e5-base", "mean", "query: "), ("thenlper/gte-base", "mean", ""),
         ("Alibaba-NLP/gte-large-en-v1.5", "cls", ""),
-        ("sentence-transformers/all-MiniLM-L6-v2", "mean", ""),
-    ],
-)
+        ("sentence-transformers/all-MiniLM-L6-v2", "mean", "")
+    ]
+)  # fmt: skip
 def test_each_family_is_used_as_it_wants(name: str, pooling: str, query: str) -> None:
     usage = usage_of(name)
     assert (usage.pooling, usage.query) == (pooling, query)

@@ -208,13 +208,11 @@ def test_what_faults_means() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("web-emty", "no fault is called 'web-emty'.*web-empty"),
-        ("web-empty@6", "1 .*to 5"),
-        ("web@0", "1 .*to 5"),
-        ("low-light@3", "no fault is called 'low-light'"),
-        (",", "names no fault"),
-    ],
-)
+        ("web-emty", "no fault is called 'web-emty'.*web-empty"), ("web-empty@6", "1 .*to 5"),
+        ("web@0", "1 .*to 5"), ("low-light@3", "no fault is called 'low-light'"),
+        (",", "names no fault")
+    ]
+)  # fmt: skip
 def test_faults_that_nobody_knows(text: str, said: str) -> None:
     with pytest.raises(SpecError, match=said):
         RunConfig(faults=text)

@@ -60,13 +60,11 @@ class Packing(http.server.BaseHTTPRequestHandler):
 def server() -> Iterator[str]:
     zeros = bytes(UNPACKED)
     Packing.bodies.update(
-        gzip=("gzip", gzip.compress(zeros, 9)),
-        br=("br", b"\x5b\xff\xff"),
+        gzip=("gzip", gzip.compress(zeros, 9)), br=("br", b"\x5b\xff\xff"),
         twice=("gzip, gzip", gzip.compress(gzip.compress(zeros))),
-        cut=("gzip", gzip.compress(bytes(4000))[:-20]),
-        deflate=("deflate", zlib.compress(zeros)),
-        picture=("gzip", gzip.compress(jpeg())),
-    )
+        cut=("gzip", gzip.compress(bytes(4000))[:-20]), deflate=("deflate", zlib.compress(zeros)),
+        picture=("gzip", gzip.compress(jpeg()))
+    )  # fmt: skip
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Packing) as here:
         threading.Thread(target=here.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{here.server_port}"

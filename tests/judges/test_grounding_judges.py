@@ -138,16 +138,14 @@ LISTED = ["Results.", "The bridge is 40 m long.", "It is long.", "Long.", "It is
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("The bridge is 40 m long.", {1}),
-        ("1. The bridge is 40 m long.\n2. It is long.", {1, 2}),
+        ("The bridge is 40 m long.", {1}), ("1. The bridge is 40 m long.\n2. It is long.", {1, 2}),
         ("The bridge is 40 m long. It is long.", {1, 2}),
         ("Results The bridge is 40 m long.", {0, 1}),
-        ("It is long.\nIt is long.\nIt is long.", {2, 4}),
-        ('"Long."', {3}),
+        ("It is long.\nIt is long.\nIt is long.", {2, 4}), ('"Long."', {3}),
         ("Here are the results, and how long.\nThe bridge is 40 m long.", {1}),
-        ("Insufficient Information", set()),
-    ],
-)
+        ("Insufficient Information", set())
+    ]
+)  # fmt: skip
 def test_a_sentence_is_extracted_where_it_is_repeated_whole(said: str, kept: set[int]) -> None:
     """Not because a word of it stands in another: "Long." stands in three of them."""
     case = Case(question="How long?", answer="x", passages=passages(*LISTED))
@@ -337,11 +335,9 @@ GIVEN = passages(
 
 def case(answer: str, **more: object) -> Case:
     fields: dict[str, object] = {
-        "question": "How long is the bridge?",
-        "passages": GIVEN,
-        "references": ("The bridge is 40 m long.",),
-        "expected": ("p1",),
-    }
+        "question": "How long is the bridge?", "passages": GIVEN,
+        "references": ("The bridge is 40 m long.",), "expected": ("p1",)
+    }  # fmt: skip
     return Case(answer=answer, **(fields | more))  # type: ignore[arg-type]
 
 
@@ -439,17 +435,14 @@ def test_a_failing_judge_fails_only_what_rests_on_it() -> None:
 @pytest.mark.parametrize(
     ("answer", "declines"),
     [
-        ("I don't know.", True),
-        ("", True),
-        ("I'm sorry, the passages do not say.", True),
+        ("I don't know.", True), ("", True), ("I'm sorry, the passages do not say.", True),
         ("There is not enough grounding for an answer.", True),
         ("I don't know. I hope that this helps!", True),
         ("The sources don't say it outright, but it is 4 m.", False),
         ("The passages do not mention the price. It opened in 1987.", False),
-        ("I don't know, but it is 4.", False),
-        ("It is 4 m. " * 600 + "I don't know.", False),
-    ],
-)
+        ("I don't know, but it is 4.", False), ("It is 4 m. " * 600 + "I don't know.", False)
+    ]
+)  # fmt: skip
 def test_declining(answer: str, declines: bool) -> None:
     assert deflects(answer) is declines
 

@@ -131,13 +131,11 @@ FALSE = {"question": "Who sang it?", "references": ["invalid question", "Nobody 
 @pytest.mark.parametrize(
     ("prediction", "outcome", "printed"),
     [
-        ("invalid question", "perfect", 1.0),
-        ("Invalid Question", "perfect", 1.0),
-        ("Nobody sang it: it has no words.", "perfect", -1.0),
-        ("I don't know", "missing", 0.0),
-        ("Ann sang it.", "incorrect", -1.0),
-    ],
-)
+        ("invalid question", "perfect", 1.0), ("Invalid Question", "perfect", 1.0),
+        ("Nobody sang it: it has no words.", "perfect", -1.0), ("I don't know", "missing", 0.0),
+        ("Ann sang it.", "incorrect", -1.0)
+    ]
+)  # fmt: skip
 def test_false_premises_both_ways(
     tmp_path: Path, prediction: str, outcome: str, printed: float
 ) -> None:

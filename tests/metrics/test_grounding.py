@@ -44,11 +44,8 @@ from mmrag.metrics.retrieval import Ranking, score
 from mmrag.records import Outcome
 
 YES, NO, AGAINST, FREE = (
-    Support.SUPPORTED,
-    Support.UNSUPPORTED,
-    Support.CONTRADICTED,
-    Support.NOT_NEEDED,
-)
+    Support.SUPPORTED, Support.UNSUPPORTED, Support.CONTRADICTED, Support.NOT_NEEDED
+)  # fmt: skip
 
 
 def test_every_measure_has_a_computation() -> None:

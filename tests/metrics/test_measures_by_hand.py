@@ -17,11 +17,9 @@ from mmrag.metrics.grounding import (
 )
 
 LETTERS = {
-    "s": Support.SUPPORTED,
-    "u": Support.UNSUPPORTED,
-    "c": Support.CONTRADICTED,
-    "n": Support.NOT_NEEDED,
-}
+    "s": Support.SUPPORTED, "u": Support.UNSUPPORTED, "c": Support.CONTRADICTED,
+    "n": Support.NOT_NEEDED
+}  # fmt: skip
 
 
 def labels(letters: str) -> tuple[Support, ...]:
@@ -106,14 +104,10 @@ def grounded_answer(row: list[str]) -> GroundedAnswer:
     yes = {"y": True, ".": False, "?": None}
     cited, expected = row[5].split("/")
     return GroundedAnswer(
-        deflects=bool(yes[row[0]]),
-        should_deflect=yes[row[1]],
-        eligible=yes[row[2]],
-        support=labels(row[3]),
-        relevant_support=None if row[4] == "?" else labels(row[4]),
-        cited=frozenset(cited.strip("-")),
-        expected=frozenset(expected.strip("-")),
-    )
+        deflects=bool(yes[row[0]]), should_deflect=yes[row[1]], eligible=yes[row[2]],
+        support=labels(row[3]), relevant_support=None if row[4] == "?" else labels(row[4]),
+        cited=frozenset(cited.strip("-")), expected=frozenset(expected.strip("-"))
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("column", range(len(GARAGE)), ids=GARAGE)

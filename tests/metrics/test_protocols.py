@@ -23,25 +23,20 @@ from mmrag.records import Outcome
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "data/official_scores.json").read_text())
 BY_LETTER = {
-    "c": Outcome.PERFECT,
-    "a": Outcome.ACCEPTABLE,
-    "m": Outcome.MISSING,
-    "i": Outcome.INCORRECT,
-    "u": Outcome.UNSCORED,
-}
+    "c": Outcome.PERFECT, "a": Outcome.ACCEPTABLE, "m": Outcome.MISSING, "i": Outcome.INCORRECT,
+    "u": Outcome.UNSCORED
+}  # fmt: skip
 
 
 def golden_turns(case: dict) -> list[TurnScore]:
     return [
         TurnScore(
-            session_id=session,
-            turn_index=index,
-            outcome=Outcome.PERFECT if outcome == "correct" else Outcome(outcome),
-            exact=exact,
-            is_ego=ego,
-        )
-        for session, index, outcome, exact, ego in case["turns"]
-    ]
+            session_id=session, turn_index=index,
+            outcome=Outcome.PERFECT if outcome == "correct" else Outcome(outcome), exact=exact,
+            is_ego=ego
+        ) for session,
+        index, outcome, exact, ego in case["turns"]
+    ]  # fmt: skip
 
 
 def session(letters: str, sid: str = "s", **more) -> list[TurnScore]:
@@ -128,12 +123,9 @@ def test_missing_verdicts_make_the_headline_bounds_by_hand() -> None:
         figures = score(turns, protocol)["all"]
         assert (next(iter(figures)), figures["unjudged"]) == ("bounds", 2)
         assert figures["bounds"] == {
-            "accuracy": [0.5, 1.0],
-            "missing": [0.0, 0.5],
-            "hallucination_rate": [0.0, 0.5],
-            "truthfulness_score": [0.0, 1.0],
-            "mean_multi_turn_conversation_score": [0.0, 1.0],
-        }
+            "accuracy": [0.5, 1.0], "missing": [0.0, 0.5], "hallucination_rate": [0.0, 0.5],
+            "truthfulness_score": [0.0, 1.0], "mean_multi_turn_conversation_score": [0.0, 1.0]
+        }  # fmt: skip
         for name in figures["bounds"]:
             assert figures[name] is None
 

@@ -246,15 +246,13 @@ SCHEMA = Tool(
     call=lambda arguments, at: 1,
 ).schema()
 TALK = [
-    Message(role="system", text="Be brief."),
-    Message(role="user", text="How much?"),
+    Message(role="system", text="Be brief."), Message(role="user", text="How much?"),
     Message(
-        role="assistant",
-        text="",
-        calls=(CallRequest(id="1", name="price", arguments='{"name": "Alder"}'),),
+        role="assistant", text="",
+        calls=(CallRequest(id="1", name="price", arguments='{"name": "Alder"}'),)
     ),
-    Message(role="tool", text='{"price":14.2}', call_id="1"),
-]
+    Message(role="tool", text='{"price":14.2}', call_id="1")
+]  # fmt: skip
 
 
 class Processor:

@@ -310,13 +310,9 @@ def canvas() -> np.ndarray:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
-    st.integers(16, 200),
-    st.integers(16, 200),
-    st.sampled_from(ROWS),
-    st.integers(0, 5),
-    st.tuples(*[st.floats(-500, 500)] * 4),
-    st.integers(0, 2),
-)
+    st.integers(16, 200), st.integers(16, 200), st.sampled_from(ROWS), st.integers(0, 5),
+    st.tuples(*[st.floats(-500, 500)] * 4), st.integers(0, 2)
+)  # fmt: skip
 def test_any_size_and_any_box(w, h, row, level, corners, fill) -> None:
     x0, x1 = sorted(corners[::2])
     y0, y1 = sorted(corners[1::2])

@@ -174,11 +174,9 @@ def test_broken_input_is_named_and_the_others_go_on(source: Path, tmp_path: Path
     whole = io.BytesIO()
     Image.fromarray(sample(1, (96, 72))[0]).save(whole, "JPEG")
     broken = {
-        "cut.jpg": whole.getvalue()[:900],
-        "empty.png": b"",
-        "text.jpg": b"this is no picture",
-        "bomb.png": png_bomb(),
-    }
+        "cut.jpg": whole.getvalue()[:900], "empty.png": b"", "text.jpg": b"this is no picture",
+        "bomb.png": png_bomb()
+    }  # fmt: skip
     for name, data in broken.items():
         (source / name).write_bytes(data)
     target = tmp_path / "out"
@@ -262,15 +260,8 @@ def test_rejected_samples_are_recorded_and_not_written(tmp_path: Path) -> None:
     Image.new("RGB", (64, 48), (90, 90, 90)).save(flat)
     target = tmp_path / "out"
     args = (
-        "lab",
-        "degrade",
-        flat,
-        target,
-        "--spec",
-        "blurred:defocus@4",
-        "--out-of-reach",
-        "reject",
-    )
+        "lab", "degrade", flat, target, "--spec", "blurred:defocus@4", "--out-of-reach", "reject"
+    )  # fmt: skip
     done = mmrag(*args, "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["rejected"] == 1

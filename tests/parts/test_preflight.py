@@ -40,12 +40,10 @@ def run(server: Any, out: Path, model: str = "", judge: str = "exact") -> str:
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        ("401", "OPENAI_API_KEY"),
-        ("404", "HTTP 404"),
-        ("400", "HTTP 400"),
-        ("malformed", "no chat completion"),
-    ],
-)
+        ("401", "OPENAI_API_KEY"), ("404", "HTTP 404"), ("400", "HTTP 400"),
+        ("malformed", "no chat completion")
+    ]
+)  # fmt: skip
 def test_a_refusal_ends_it_before_the_first_turn(
     server: Any, tmp_path: Path, fault: str, says: str
 ) -> None:

@@ -50,18 +50,14 @@ def test_every_passage_of_it_is_known_by_its_content() -> None:
 @pytest.mark.parametrize(
     ("agent", "expected"),
     [
-        ("grounded", True),
-        ("task1:model=(fake:)", True),
-        ("random", False),
-        ("faulty:agent=random", False),
-        ("faulty:agent=task3", True),
-        ("llm-only:model=(openai:name=m)", False),
-        ("command:run=cat", False),
+        ("grounded", True), ("task1:model=(fake:)", True), ("random", False),
+        ("faulty:agent=random", False), ("faulty:agent=task3", True),
+        ("llm-only:model=(openai:name=m)", False), ("command:run=cat", False),
         ("python:name=test_shipped_index/answer", False),
         ("python:name=test_shipped_index/Blind", False),
-        ("python:name=test_shipped_index/Searching", True),
-    ],
-)
+        ("python:name=test_shipped_index/Searching", True)
+    ]
+)  # fmt: skip
 def test_only_agents_that_search_get_an_index(agent: str, expected: bool) -> None:
     assert searches(agent) is expected
 

@@ -36,15 +36,10 @@ def converse(agent, judge=None, *, turns=6, stop=None, rules=Rules(), done=()):
 
     results = asyncio.run(
         hold_conversation(
-            make_session(1, turns=turns),
-            agent,
-            judge or Equality(),
-            commit,
-            stop=stop or strikes(2),
-            rules=rules,
-            done=done,
+            make_session(1, turns=turns), agent, judge or Equality(), commit,
+            stop=stop or strikes(2), rules=rules, done=done
         )
-    )
+    )  # fmt: skip
     return results, committed
 
 
@@ -203,15 +198,10 @@ def test_retries_ask_again() -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        None,
-        "a string",
-        42,
-        Reply(text="x" * 1_000_001),
-        Reply(text=None),
-        Reply(text="\ud800"),
-        Reply(text="fine", confidence="high"),
-    ],
-)
+        None, "a string", 42, Reply(text="x" * 1_000_001), Reply(text=None), Reply(text="\ud800"),
+        Reply(text="fine", confidence="high")
+    ]
+)  # fmt: skip
 def test_nonsense_from_an_agent_is_its_error(bad: object) -> None:
     class Nonsense:
         async def answer(self, query: Query) -> object:

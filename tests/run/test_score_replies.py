@@ -124,12 +124,10 @@ def test_a_judges_outage_stays_unscored_unless_the_kit_needs_no_judge() -> None:
 
 
 ROWS = [
-    ("a", 0, "Paris", "It is Paris."),
-    ("a", 1, "Paris", "I don't know"),
-    ("b", 0, "Paris", " paris "),
-    ("b", 1, "Paris", "Rome"),
-    ("c", 0, "I don't know", "I don't know"),
-]
+    ("a", 0, "Paris", "It is Paris."), ("a", 1, "Paris", "I don't know"),
+    ("b", 0, "Paris", " paris "), ("b", 1, "Paris", "Rome"),
+    ("c", 0, "I don't know", "I don't know")
+]  # fmt: skip
 
 
 def plain_rows() -> list[dict[str, Any]]:

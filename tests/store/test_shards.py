@@ -21,13 +21,9 @@ from simulator.store.shards import shard_folders
 
 def said(index: int, text: str = "four", number: int = 0) -> TurnResult:
     return TurnResult(
-        session_id=f"s{number:03d}",
-        turn_index=index,
-        status=Status.ANSWERED,
-        query="how many?",
-        reply=Reply(text=text),
-        verdict=Verdict(outcome=Outcome.PERFECT, judge="hand"),
-    )
+        session_id=f"s{number:03d}", turn_index=index, status=Status.ANSWERED, query="how many?",
+        reply=Reply(text=text), verdict=Verdict(outcome=Outcome.PERFECT, judge="hand")
+    )  # fmt: skip
 
 
 @pytest.fixture

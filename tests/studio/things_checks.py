@@ -119,10 +119,8 @@ def _triangles(mesh) -> np.ndarray:
 def _distance(point: np.ndarray, triangles: np.ndarray) -> float:
     """From a point to the nearest triangle: to its plane where it is above it, else its corners."""
     a, ab, ac = (
-        triangles[:, 0],
-        triangles[:, 1] - triangles[:, 0],
-        triangles[:, 2] - triangles[:, 0],
-    )
+        triangles[:, 0], triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
+    )  # fmt: skip
     normal = np.cross(ab, ac)
     area = (normal**2).sum(1)
     solid = area > 1e-18

@@ -118,12 +118,10 @@ def seen(part, choice, **more):
     silent = (Exchange(query="What's this?", reply="I don't know"),)
     query = Query(
         text=QUESTIONS.get(part, "What's this kettle's weight?"),
-        image=dark if part == "restore" else picture(),
-        query_time="2026-06-01",
-        turn_index=part == "multiturn",
-        history=silent if part == "multiturn" else (),
-        may_ask=part == "ask",
-    )
+        image=dark if part == "restore" else picture(), query_time="2026-06-01",
+        turn_index=part == "multiturn", history=silent if part == "multiturn" else (),
+        may_ask=part == "ask"
+    )  # fmt: skip
     return asyncio.run(made.answer(query)), asked
 
 

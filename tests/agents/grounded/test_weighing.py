@@ -115,13 +115,11 @@ def test_improbable_candidates_are_not_read():
 @pytest.mark.parametrize(
     ("scene", "program"),
     [
-        (alike(0.5, 0.4, source="ocr"), LOOKUP),
-        (alike(0.5), LOOKUP),
-        (alike(0.5, 0.4), THE_NAMED),
-        (alike(0.5, 0.4), '["total","these",0]'),
-        (alike(0.5, 0.4), '["printed","it","label"]'),
-    ],
-)
+        (alike(0.5, 0.4, source="ocr"), LOOKUP), (alike(0.5), LOOKUP),
+        (alike(0.5, 0.4), THE_NAMED), (alike(0.5, 0.4), '["total","these",0]'),
+        (alike(0.5, 0.4), '["printed","it","label"]')
+    ]
+)  # fmt: skip
 def test_print_names_groups_and_what_is_read_off_are_not_weighed(scene, program):
     asked = []
 

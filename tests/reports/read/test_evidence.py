@@ -86,13 +86,10 @@ def test_a_passage_of_a_right_page_counts_and_its_use_is_seen() -> None:
 @pytest.mark.parametrize(
     ("urls", "label"),
     [
-        ((), "none"),
-        ((f"{PAGE}/zzz",), "irrelevant"),
-        ((f"{PAGE}/b", f"{PAGE}/zzz"), "related"),
-        ((f"{PAGE}/b", f"{PAGE}/old"), "outdated"),
-        ((PAGE, f"{PAGE}/old"), "answers"),
-    ],
-)
+        ((), "none"), ((f"{PAGE}/zzz",), "irrelevant"), ((f"{PAGE}/b", f"{PAGE}/zzz"), "related"),
+        ((f"{PAGE}/b", f"{PAGE}/old"), "outdated"), ((PAGE, f"{PAGE}/old"), "answers")
+    ]
+)  # fmt: skip
 def test_grounding_is_the_best_label(urls: tuple[str, ...], label: str) -> None:
     assert seen(*(web(url) for url in urls)).grounding == label
 

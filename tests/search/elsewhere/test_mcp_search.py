@@ -137,13 +137,11 @@ def refusal(spec: str) -> MmragError:
     [
         ("missing", SpecError, "has no tool missing; it has find, wrapped"),
         ("find,count=many", SpecError, "find takes question, limit, lang, and no many"),
-        ("find,where=(kind=x)", SpecError, "and no kind"),
-        ("raises", ServiceError, "raises"),
+        ("find,where=(kind=x)", SpecError, "and no kind"), ("raises", ServiceError, "raises"),
         ("hangs,seconds=1", ServiceTimeout, "within 1 s; raise seconds="),
-        ("endless", ServiceError, "over 4,194,304 bytes"),
-        ("deep", ServiceError, "RecursionError"),
-    ],
-)
+        ("endless", ServiceError, "over 4,194,304 bytes"), ("deep", ServiceError, "RecursionError")
+    ]
+)  # fmt: skip
 def test_a_tool_that_misbehaves_is_one_line(
     theirs: str, tool: str, kind: type[MmragError], says: str, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -54,17 +54,14 @@ def test_http_gives_what_the_search_gives(index: Index) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
-        ("/search/text", b"{", 400),
-        ("/search/text", {"queries": []}, 400),
+        ("/search/text", b"{", 400), ("/search/text", {"queries": []}, 400),
         ("/search/text", {"queries": ["x"], "k": 0}, 400),
         ("/search/text", {"queries": ["x"], "url": "http://a"}, 400),
-        ("/search/text", {"queries": ["x" * 30_000]}, 400),
-        ("/search/text", b"[" * 100_000, 400),
-        ("/search/text", b" " * 3_000_000, 413),
-        ("/search/images", {"images": ["%%%"]}, 422),
-        ("/search/images", {"images": ["aGVsbG8="]}, 422),
-    ],
-)
+        ("/search/text", {"queries": ["x" * 30_000]}, 400), ("/search/text", b"[" * 100_000, 400),
+        ("/search/text", b" " * 3_000_000, 413), ("/search/images", {"images": ["%%%"]}, 422),
+        ("/search/images", {"images": ["aGVsbG8="]}, 422)
+    ]
+)  # fmt: skip
 def test_http_refuses(index: Index, path: str, body: object, status: int) -> None:
     answer = ask(index, path, body, Limits(bytes=2 << 20))
     assert answer.status_code == status, answer.text

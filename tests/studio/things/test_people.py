@@ -11,10 +11,8 @@ from simulator.studio.things.people import SEAT, Pose, Stance, hand, person, ski
 from simulator.world.pictures.traits import Draws, luma
 
 TALL: dict[Stance, tuple[float, float]] = {
-    "standing": (1.5, 2.0),
-    "walking": (1.48, 1.98),
-    "sitting": (1.15, 1.6),
-}
+    "standing": (1.5, 2.0), "walking": (1.48, 1.98), "sitting": (1.15, 1.6)
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("stance", TALL)

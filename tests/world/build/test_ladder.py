@@ -95,11 +95,9 @@ def test_passages_that_answer_are_handed_and_no_others(
 
 
 CLIMBED = Ladder(
-    agent="grounded",
-    judge="builtin",
-    conversations=2,
-    rungs=(Rung(stage="named", handed=STAGES["named"], right=3, wrong=1, turns=8),),
-)
+    agent="grounded", judge="builtin", conversations=2,
+    rungs=(Rung(stage="named", handed=STAGES["named"], right=3, wrong=1, turns=8),)
+)  # fmt: skip
 
 
 def test_a_ladder_stands_on_the_card_and_changes_nothing_else(
@@ -177,12 +175,10 @@ def test_a_file_of_shares_is_read(tmp_path: Path) -> None:
         ("legible: .nan\n", r":1: legible: a share is nan; give one"),
         ("legible: 0.5\nrivals: 3\n", r":2: .*write settled"),
         ("legible: 0.5\nlegible: 0.6\n", r":2: legible is given twice"),
-        ("legible:\n", r":1: .*write settled"),
-        ("- 1\n", r":1: no shares; write settled"),
-        ("", r":1: no shares; write settled"),
-        ("a: [\n", r":2: no YAML; write settled"),
-    ],
-)
+        ("legible:\n", r":1: .*write settled"), ("- 1\n", r":1: no shares; write settled"),
+        ("", r":1: no shares; write settled"), ("a: [\n", r":2: no YAML; write settled")
+    ]
+)  # fmt: skip
 def test_a_file_of_shares_that_is_wrong_is_refused(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "shares.yaml"
     path.write_text(text)

@@ -271,10 +271,8 @@ def test_a_question_becomes_a_turn(sessions: list[Conversation]) -> None:
 
 def test_quotas_add_up() -> None:
     assert quota({"a": 1, "b": 1, "c": 1}, 10) in (
-        {"a": 4, "b": 3, "c": 3},
-        {"a": 3, "b": 4, "c": 3},
-        {"a": 3, "b": 3, "c": 4},
-    )
+        {"a": 4, "b": 3, "c": 3}, {"a": 3, "b": 4, "c": 3}, {"a": 3, "b": 3, "c": 4}
+    )  # fmt: skip
     assert quota({"a": 0.1, "b": 0.9}, 0) == {"a": 0, "b": 0}
 
 

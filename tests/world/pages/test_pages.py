@@ -33,13 +33,9 @@ def facts() -> FactBase:
 
 def order_for(facts: FactBase, entity_id: str, style: str, **changes: object) -> Order:
     bare = Order(
-        id=f"{entity_id}/t",
-        entity_id=entity_id,
-        style=style,
-        label="answers",
-        as_of=facts.window[1],
-        voice=plain(),
-    )
+        id=f"{entity_id}/t", entity_id=entity_id, style=style, label="answers",
+        as_of=facts.window[1], voice=plain()
+    )  # fmt: skip
     return replace(bare, **changes)
 
 
@@ -178,25 +174,20 @@ def test_hostile_pages_carry_their_attack_in_all_ways(facts: FactBase) -> None:
 def test_no_text_breaks_out_of_the_markup(text: str) -> None:
     nasty = f"{text}<script>alert(1)</script>--><img src=x onerror=y>{text}"
     document = Document(
-        url=f"https://{SITES['news'][0].host}/articles/x",
-        title=nasty,
-        style="news",
-        date="2031-01-01T10:00",
-        as_of="2031-01-01T10:00",
-        entity_id=None,
-        label="noise",
+        url=f"https://{SITES['news'][0].host}/articles/x", title=nasty, style="news",
+        date="2031-01-01T10:00", as_of="2031-01-01T10:00", entity_id=None, label="noise",
         lead=nasty,
         sections=(
             Section(
                 heading=nasty,
                 blocks=(
                     Block(kind="text", lines=(PageLine(text=nasty),)),
-                    Block(kind="table", lines=(PageLine(text=nasty, cells=(nasty, nasty)),)),
-                ),
+                    Block(kind="table", lines=(PageLine(text=nasty, cells=(nasty, nasty)),))
+                )
             ),
         ),
-        links=(nasty,),
-    )
+        links=(nasty,)
+    )  # fmt: skip
     page = lxml_html.fromstring(to_html(document, 1))
     assert not page.xpath("//script[contains(., 'alert')]")
     assert not page.xpath("//img[@src='x']")
