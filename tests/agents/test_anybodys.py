@@ -7,15 +7,14 @@ import gc
 import json
 import re
 import sys
-import threading
 import types
 import warnings
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import msgspec
 import psutil
 import pytest
+from answering import answering
 from PIL import Image
 
 from mmrag.agents import agents
@@ -365,42 +364,18 @@ def test_a_program_that_is_not_there():
 # -- endpoints
 
 
-@pytest.fixture
-def endpoint():
-    answers: list[tuple[int, bytes]] = []
-    seen: list[dict] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            seen.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            code, body = answers.pop(0)
-            self.send_response(code)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/", answers, seen
-    server.shutdown()
-    server.server_close()
-
-
-def test_an_endpoint(endpoint):
-    url, answers, seen = endpoint
-    answers += [(200, b'{"text": "900 g", "confidence": 0.7}'), (500, b"no"), (200, b"<html>")]
-    agent = HttpAgent(url, seconds=5)
-    reply = ask(agent, query())[0]
-    assert (reply.text, reply.confidence) == ("900 g", 0.7)
-    assert set(seen[0]) == {
-        "id", "session_id", "turn_index", "query", "query_time", "domain", "history", "image",
-    }  # fmt: skip
-    for _ in range(2):
-        with pytest.raises(AgentError):
-            ask(agent, query())
+def test_an_endpoint():
+    answers = [(200, b'{"text": "900 g", "confidence": 0.7}'), (500, b"no"), (200, b"<html>")]
+    with answering(lambda _: answers.pop(0)) as server:
+        agent = HttpAgent(f"{server.url}/", seconds=5)
+        reply = ask(agent, query())[0]
+        assert (reply.text, reply.confidence) == ("900 g", 0.7)
+        assert set(json.loads(server.asked[0].body)) == {
+            "id", "session_id", "turn_index", "query", "query_time", "domain", "history", "image",
+        }  # fmt: skip
+        for _ in range(2):
+            with pytest.raises(AgentError):
+                ask(agent, query())
 
 
 # -- agents of the public kits, written from their documented interface

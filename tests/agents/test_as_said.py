@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import threading
 import types
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from answering import Asked, answering
 from PIL import Image
 
 from mmrag.agents import agents
@@ -115,30 +114,14 @@ def test_programs_are_quoted() -> None:
 
 
 def test_endpoints_are_quoted() -> None:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            turn = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            body = json.dumps({"text": turn["query"], "citations": ["7"]}).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def quoted(asked: Asked) -> bytes:
+        return json.dumps({"text": json.loads(asked.body)["query"], "citations": ["7"]}).encode()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        agent = agents.create(
-            f"http:url=http://127.0.0.1:{server.server_port}/", resources=Resources()
-        )
+    with answering(quoted) as server:
+        agent = agents.create(f"http:url={server.url}/", resources=Resources())
         for text in SAID:
             reply = ask(agent, text)
             assert (reply.text, reply.citations) == (text, ("7",))
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 class Says:

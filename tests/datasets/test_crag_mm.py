@@ -177,6 +177,9 @@ def test_places_that_are_no_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyP
         CragMM("crag-mm-2025/crag-mm-multi-turn-public")
 
 
+MOVED = {"/moved": "/ok.jpg", "/loop": "/loop", "/to-file": "file:///etc/passwd"}
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     requests: ClassVar[list[str]] = []
 
@@ -184,17 +187,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.requests.append(self.path)
         if self.path == "/ok.jpg":
             self.reply(200, picture(5))
-        elif self.path == "/moved":
+        elif self.path in MOVED:
             self.send_response(302)
-            self.send_header("Location", "/ok.jpg")
-            self.end_headers()
-        elif self.path == "/loop":
-            self.send_response(302)
-            self.send_header("Location", "/loop")
-            self.end_headers()
-        elif self.path == "/to-file":
-            self.send_response(302)
-            self.send_header("Location", "file:///etc/passwd")
+            self.send_header("Location", MOVED[self.path])
             self.end_headers()
         elif self.path == "/big":
             self.reply(200, b"x" * 200_000)

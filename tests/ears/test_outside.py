@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
+from answering import answering
 
 import mmrag
 from mmrag import extras
@@ -74,38 +71,16 @@ def test_a_program_that_is_gone_since(tmp_path: Path) -> None:
         ear.hear(SOUND)
 
 
-class Server(http.server.BaseHTTPRequestHandler):
-    asked: ClassVar[list[tuple[str, str, bytes]]] = []
-    answer: tuple[int, bytes] = (200, b"")
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.asked.append((self.path, self.headers.get("authorization", ""), body))
-        self.send_response(self.answer[0])
-        self.end_headers()
-        self.wfile.write(self.answer[1])
-
-    def log_message(self, *_: object) -> None: ...
+SPEC = "openai:name=w1,base_url={}/v1,key_env=EARS_KEY"
 
 
-@pytest.fixture
-def endpoint() -> Iterator[str]:
-    Server.asked.clear()
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"openai:name=w1,base_url=http://127.0.0.1:{server.server_port}/v1,key_env=EARS_KEY"
-        server.shutdown()
-        thread.join()
-
-
-def test_an_endpoint_is_asked_in_openais_way(endpoint, monkeypatch) -> None:
+def test_an_endpoint_is_asked_in_openais_way(monkeypatch) -> None:
     monkeypatch.setenv("EARS_KEY", "k1")
-    Server.answer = (200, json.dumps({"text": " any milk? "}).encode())
-    ear = ears.create(endpoint)
-    assert ear.hear(SOUND).text == "any milk?"
-    ((path, key, body),) = Server.asked
-    assert (path, key) == ("/v1/audio/transcriptions", "Bearer k1")
+    with answering(json.dumps({"text": " any milk? "}).encode()) as server:
+        ear = ears.create(SPEC.format(server.url))
+        assert ear.hear(SOUND).text == "any milk?"
+    ((path, headers, body),) = server.asked
+    assert (path, headers["authorization"]) == ("/v1/audio/transcriptions", "Bearer k1")
     assert SOUND.wav in body
     assert b'name="model"\r\n\r\nw1' in body
     assert "k1" not in ear.id
@@ -118,10 +93,9 @@ def test_an_endpoint_is_asked_in_openais_way(endpoint, monkeypatch) -> None:
         (200, b'{"text": "' + b"x" * 100_000 + b'"}', ServiceError)
     ]
 )  # fmt: skip
-def test_an_endpoint_that_fails(endpoint, code, body, error) -> None:
-    Server.answer = (code, body)
-    with pytest.raises(error):
-        ears.create(endpoint).hear(SOUND)
+def test_an_endpoint_that_fails(code, body, error) -> None:
+    with answering((code, body)) as server, pytest.raises(error):
+        ears.create(SPEC.format(server.url)).hear(SOUND)
 
 
 def test_an_endpoint_that_is_not_there() -> None:

@@ -7,12 +7,12 @@ import json
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import msgspec
 import pytest
 import uvicorn
+from answering import answering
 
 from mmrag.errors import Denied, MmragError, ServiceError, ServiceTimeout, SpecError, Unavailable
 from mmrag.ports import address, listen
@@ -151,23 +151,6 @@ def test_a_tool_that_misbehaves_is_one_line(
     assert capfd.readouterr() == ("", "")
 
 
-class Strange(BaseHTTPRequestHandler):
-    answer: tuple[int, dict[str, str], bytes]
-    asked: list[str | None]
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        self.asked.append(self.headers["authorization"])
-        status, headers, body = self.answer
-        self.send_response(status)
-        for name, value in {"content-length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None: ...
-
-
 @pytest.mark.parametrize(
     ("status", "headers", "body", "kind"),
     [
@@ -185,13 +168,10 @@ def test_an_address_that_is_no_mcp_server_is_one_line(
 ) -> None:  # fmt: skip
     monkeypatch.setenv("MMRAG_SEARCH_TOKEN", "secret")
     there = {name: value.replace("OTHER", theirs) for name, value in headers.items()}
-    answering = type("Mine", (Strange,), {"answer": (status, there, body), "asked": []})
-    with HTTPServer(("127.0.0.1", 0), answering) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        error = refusal(f"mcp:url=http://127.0.0.1:{server.server_address[1]}/mcp,tool=find")
-        server.shutdown()
+    with answering((status, there, body)) as server:
+        error = refusal(f"mcp:url={server.url}/mcp,tool=find")
     assert type(error) is kind
-    assert set(answering.asked) == {"Bearer secret"}
+    assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer secret"}
     assert "secret" not in str(error)
     assert capfd.readouterr() == ("", "")
 

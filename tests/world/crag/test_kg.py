@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 import time
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
 import pytest
+from answering import Answering, answering
 
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError, UsageError
 from mmrag.tools import Tool
@@ -202,76 +200,35 @@ def test_every_function_answers_over_http_as_in_process(stage: CragStage, early:
     asyncio.run(ask_all())
 
 
-class Server:
-    """Answers every request with the same bytes, or not at all."""
-
-    def __init__(self, data: bytes, status: int = 200, hang: float = 0.0) -> None:
-        self.asked: list[tuple[str, Any, str]] = []
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                server.asked.append((self.path, json.loads(body), self.headers["query-time"]))
-                time.sleep(hang)
-                try:
-                    self.send_response(status)
-                    self.send_header("content-length", str(len(data)))
-                    self.end_headers()
-                    self.wfile.write(data)
-                except OSError:
-                    pass
-
-            def log_message(self, *_args: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.http.server_port}/"
-
-    def close(self) -> None:
-        self.http.shutdown()
-        self.http.server_close()
-
-
-@pytest.fixture
-def made() -> Iterator[list[Server]]:
-    servers: list[Server] = []
-    yield servers
-    for server in servers:
-        server.close()
-
-
-def eps_of(made: list[Server], *how: Any, seconds: float = 5.0) -> Any:
-    made.append(Server(*how))
-    tools = {tool.name: tool for tool in server_tools(made[-1].url, seconds)}
+def eps_of(server: Answering, seconds: float = 5.0) -> Any:
+    tools = {tool.name: tool for tool in server_tools(f"{server.url}/", seconds)}
     return tools["finance_get_eps"].call({"ticker_name": "ABC"}, "2031-01-01T10:00")
 
 
-def test_a_server_of_ones_own_is_asked_as_the_public_client_does(made: list[Server]) -> None:
-    assert eps_of(made, b'{"result": 22.95}') == 22.95
-    assert made[0].asked == [("/finance/get_eps", {"query": "ABC"}, "2031-01-01T10:00")]
+def test_a_server_of_ones_own_is_asked_as_the_public_client_does() -> None:
+    with answering(b'{"result": 22.95}') as server:
+        assert eps_of(server) == 22.95
+    (asked,) = server.asked
+    assert (asked.path, json.loads(asked.body)) == ("/finance/get_eps", {"query": "ABC"})
+    assert asked.headers["query-time"] == "2031-01-01T10:00"
 
 
 @pytest.mark.parametrize(
     ("how", "kind", "says"),
     [
-        ((b"{", ), ServiceError, "no JSON"),
-        ((b"[1, 2]", ), ServiceError, "no 'result'"),
-        ((b'{"detail": "x"}', 422), ServiceError, "HTTP 422"),
-        ((b"Internal Server Error", 500), ServiceError, "HTTP 500"),
-        ((b" " * (9 << 20), ), ServiceError, "larger than"),
-        ((b"[" * 100_000, ), ServiceError, "no JSON"),
-        ((b"{}", 200, 60.0), ServiceTimeout, "did not answer within 0.3 s"),
+        (b"{", ServiceError, "no JSON"), (b"[1, 2]", ServiceError, "no 'result'"),
+        ((422, b'{"detail": "x"}'), ServiceError, "HTTP 422"),
+        ((500, b"Internal Server Error"), ServiceError, "HTTP 500"),
+        (b" " * (9 << 20), ServiceError, "larger than"), (b"[" * 100_000, ServiceError, "no JSON"),
+        (lambda _: time.sleep(60) or b"{}", ServiceTimeout, "did not answer within 0.3 s"),
     ],
     ids=range(7),
 )  # fmt: skip
 def test_a_server_that_misbehaves_costs_the_call(
-    made: list[Server], how: Any, kind: type[Exception], says: str
+    how: Any, kind: type[Exception], says: str
 ) -> None:
-    with pytest.raises(kind, match=says):  # a server that hangs is not waited for
-        eps_of(made, *how, seconds=0.3 if len(how) == 3 else 5.0)
+    with answering(how) as server, pytest.raises(kind, match=says):  # who hangs is not waited for
+        eps_of(server, seconds=0.3 if callable(how) else 5.0)
 
 
 def test_a_server_that_is_not_there() -> None:
