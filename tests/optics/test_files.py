@@ -83,7 +83,8 @@ def test_folder_keeps_names_formats_and_records(source: Path, tmp_path: Path) ->
     assert tree(again) == tree(target)
     for name in names:
         with Image.open(target / name) as image, Image.open(source / name) as before:
-            assert (image.format, image.size) == (before.format, before.size)
+            assert image.format == before.format
+            assert image.size == before.size
         stem, dot, suffix = name.rpartition(".")
         assert (target / f"{stem}.control{dot}{suffix}").is_file()
     record = lines(target)[0]["record"]
@@ -174,9 +175,11 @@ def test_broken_input_is_named_and_the_others_go_on(source: Path, tmp_path: Path
     whole = io.BytesIO()
     Image.fromarray(sample(1, (96, 72))[0]).save(whole, "JPEG")
     broken = {
-        "cut.jpg": whole.getvalue()[:900], "empty.png": b"", "text.jpg": b"this is no picture",
-        "bomb.png": png_bomb()
-    }  # fmt: skip
+        "cut.jpg": whole.getvalue()[:900],
+        "empty.png": b"",
+        "text.jpg": b"this is no picture",
+        "bomb.png": png_bomb(),
+    }
     for name, data in broken.items():
         (source / name).write_bytes(data)
     target = tmp_path / "out"
@@ -260,8 +263,15 @@ def test_rejected_samples_are_recorded_and_not_written(tmp_path: Path) -> None:
     Image.new("RGB", (64, 48), (90, 90, 90)).save(flat)
     target = tmp_path / "out"
     args = (
-        "lab", "degrade", flat, target, "--spec", "blurred:defocus@4", "--out-of-reach", "reject"
-    )  # fmt: skip
+        "lab",
+        "degrade",
+        flat,
+        target,
+        "--spec",
+        "blurred:defocus@4",
+        "--out-of-reach",
+        "reject",
+    )
     done = mmrag(*args, "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["rejected"] == 1
@@ -300,5 +310,6 @@ def test_the_sessions_of_a_data_set() -> None:
     items, sidecar = items_from_sessions(sessions, Path("out"), lambda _: lambda _: "rotated@1")
     assert sidecar == Path("out/degradations.jsonl")
     assert items[0].target.parent == Path("out")  # an id never leaves the folder
-    assert (items[0].target.suffix, items[0].focus) == (".png", (1, 2, 30, 40))
+    assert items[0].target.suffix == ".png"
+    assert items[0].focus == (1, 2, 30, 40)
     assert "nowhere.jpg" in items[1].problem

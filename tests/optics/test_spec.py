@@ -11,9 +11,11 @@ from simulator.optics import VARIANTS, DegradationSpec, QualityMix, Step
 def steps() -> st.SearchStrategy[Step]:
     def of(kind: str) -> st.SearchStrategy[Step]:
         return st.builds(
-            Step, kind=st.just(kind), variant=st.sampled_from((None, *VARIANTS[kind])),
-            severity=st.integers(0, 5)
-        )  # fmt: skip
+            Step,
+            kind=st.just(kind),
+            variant=st.sampled_from((None, *VARIANTS[kind])),
+            severity=st.integers(0, 5),
+        )
 
     jpeg = st.builds(Step, kind=st.just("jpeg"), severity=st.integers(1, 100))
     return st.sampled_from(sorted(VARIANTS)).flatmap(of) | jpeg

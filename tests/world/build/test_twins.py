@@ -54,7 +54,8 @@ def test_each_condition_has_the_same_sessions_and_its_own_pictures(
             assert session.turns == tuple(
                 replace(turn, gaze=gaze) for turn, gaze in zip(original.turns, gazes, strict=True)
             )
-            assert (capture.quality, capture.degradation) == (quality, name)
+            assert capture.quality == quality
+            assert capture.degradation == name
             same = capture.image.data == captured(original).image.data
             assert same == (name == "clean")
             if name != "clean":
