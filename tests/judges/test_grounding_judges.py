@@ -58,23 +58,17 @@ def take(judge: object, case: Case, *measures: str) -> list[Measurement]:
 # Ragas
 
 
-def test_one_sentence_of_a_hundred_is_a_hundredth() -> None:
-    text = " ".join(f"Sentence {i} is idle." for i in range(99)) + " This one is needed."
-    judge = RagasJudge(Reader(), name="reader")
-    [found] = take(
-        judge, Case(question="?", answer="x", passages=passages(text)), "context_relevance"
+@pytest.mark.parametrize(("count", "asked"), [(100, 1), (500, 5)])
+def test_a_needed_sentence_is_its_share_and_many_are_asked_about_in_parts(
+    count: int, asked: int
+) -> None:
+    text = " ".join(
+        f"Sentence {i} is {'needed' if i % 100 == 0 else 'idle'}." for i in range(count)
     )
-    assert (found.value, found.details["sentences"]) == (0.01, 100)
-
-
-def test_many_sentences_are_asked_about_in_parts() -> None:
-    text = " ".join(f"Sentence {i} is {'needed' if i % 50 == 0 else 'idle'}." for i in range(500))
     model = Reader()
-    judge = RagasJudge(model, name="reader")
-    [found] = take(
-        judge, Case(question="?", answer="x", passages=passages(text)), "context_relevance"
-    )
-    assert (found.value, len(model.prompts)) == (10 / 500, 5)
+    case = Case(question="?", answer="x", passages=passages(text))
+    [found] = take(RagasJudge(model, name="reader"), case, "context_relevance")
+    assert (found.value, found.details["sentences"], len(model.prompts)) == (0.01, count, asked)
 
 
 def test_faithfulness_by_statements() -> None:
