@@ -246,13 +246,7 @@ def _turn(
     return TurnResult(status=status, reply=reply, verdict=verdict, **shared)
 
 
-SWEEP = (
-    "clean",
-    *(f"{k}@{s}" for k in ("low-light", "blurred", "truncated", "occluded", "rotated")
-      for s in (1, 2, 3, 4, 5)),
-)  # fmt: skip
-
-__all__ = ["SWEEP", "by_severity", "make_session", "no_effect", "picture", "plant"]
+__all__ = ["by_severity", "make_session", "no_effect", "picture", "plant"]
 
 
 @pytest.fixture(scope="session")
