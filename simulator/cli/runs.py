@@ -168,11 +168,13 @@ def glasses(
     \b
     mmrag glasses --data mini --limit 20 --out runs/app
     mmrag glasses --data mini --wearer live --degrade low-light@3 --faults network-loss@3
+    mmrag glasses --data mini --spoken clean --link radio --out runs/aloud
     """
     from mmrag.ports import address, listen
     from simulator.glasses.server import GlassesServer
     from simulator.parts.own_agents import GLASSES
     from simulator.parts.run_folder import default_out
+    from simulator.parts.run_parts import ear_alone
     from simulator.run.config import load_config, make_config
 
     if {"agent", "search", "tools"} & set(settings):
@@ -181,7 +183,7 @@ def glasses(
     made = load_config(config, **settings) if config else make_config(settings)
     folder = out or default_out(made)
     with listen(host, port) as at:
-        pair = GlassesServer(at, host, token)
+        pair = GlassesServer(at, host, token, ear=ear_alone(made))
         _say(f"glasses: {address(at, host)} (docs/glasses.md); waiting for an app")
         _run_and_tell(
             folder, made, as_json=as_json, again=errors and folder.is_dir(), agent=pair,

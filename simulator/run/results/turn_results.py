@@ -356,11 +356,13 @@ def fault_note(run: RunReader, conditions: Sequence[str], seed: int) -> str | No
 
 def deaf_notes(run: RunReader) -> list[str]:
     """Under which conditions nothing was heard of most questions: figures of the ear alone."""
+    from simulator.ears.spec import split
+
     return [
         f"{condition}: nothing was heard of {nothing:,.0f} of {asked:,} spoken questions, so its "
         "figures say little of the assistant. `mmrag ui` plays them; --voice and --ear name others."
         for condition, asked, nothing in run.heard_by_condition()
-        if 2 * nothing > asked
+        if 2 * nothing > asked and split(condition)[1]  # else it was a reply that nobody heard
     ]
 
 
