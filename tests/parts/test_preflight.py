@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from called_command import mmrag
 from models.conftest import FaultyServer
 from typer.testing import CliRunner
 
 from mmrag.errors import SpecError
 from mmrag.models import models
 from simulator.cli import build
-from simulator.store.run_store import RunReader
-from ui.replay.viewmodel import conversation
 
 
 @pytest.fixture
@@ -40,10 +37,12 @@ def run(server: Any, out: Path, model: str = "", judge: str = "exact") -> str:
 @pytest.mark.parametrize(
     ("fault", "says"),
     [
-        ("401", "OPENAI_API_KEY"), ("404", "HTTP 404"), ("400", "HTTP 400"),
-        ("malformed", "no chat completion")
-    ]
-)  # fmt: skip
+        ("401", "OPENAI_API_KEY"),
+        ("404", "HTTP 404"),
+        ("400", "HTTP 400"),
+        ("malformed", "no chat completion"),
+    ],
+)
 def test_a_refusal_ends_it_before_the_first_turn(
     server: Any, tmp_path: Path, fault: str, says: str
 ) -> None:
@@ -103,44 +102,3 @@ def test_a_busy_server_is_no_refusal(server: Any, tmp_path: Path) -> None:
 def test_a_bare_models_name_is_told_how_it_is_written(name: str) -> None:
     with pytest.raises(SpecError, match=rf"\(openai:name={name}\)"):
         models.create(name)
-
-
-# -- tools of a run
-
-
-@pytest.fixture(scope="module")
-def questions(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("crag") / "q.jsonl.gz"
-    mmrag("world", "crag", "mini", "--out", str(out), "--questions", "6")
-    return out
-
-
-def test_a_run_with_tools_keeps_and_replays_every_call(questions: Path, tmp_path: Path) -> None:
-    out = tmp_path / "run"
-    settings = ["run", "--data", f"crag:{questions}", "--agent", "crag-task2:reader=builtin",
-                "--seconds", "60", "--out", str(out)]  # fmt: skip
-    mmrag(*settings, "--tools", "crag-kg:world=mini")
-    with RunReader(out) as run:
-        assert run.meta("provenance")["index"].startswith("crag-kg-")
-        session = next(iter(run.sessions()))
-        [result] = run.turns(session.id, session.degradation)
-        assert result.reply is not None
-        kg = next(step for step in result.reply.trace if step.name == "kg")
-        assert kg.steps
-        assert all(step.name.startswith("tool ") for step in kg.steps)
-        view = conversation(run, "run", session.id, session.degradation)
-        names = {bar.name for bar in view.turns[0].bars}
-        assert {step.name for step in kg.steps} <= names
-    refused = mmrag(*settings, "--tools", "crag-kg:world=mini,seconds=3", code=2).stderr
-    assert "tools" in refused, "other tools make another run"
-
-
-def test_a_kg_server_that_is_not_there_ends_the_run_before_its_first_turn(
-    questions: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "run"
-    done = mmrag("run", "--data", f"crag:{questions}", "--agent", "crag-task2:reader=builtin",
-                 "--tools", "crag-kg:url=http://127.0.0.1:9", "--out", str(out),
-                 code=1)  # fmt: skip
-    assert "is it running?" in done.stderr
-    assert not out.exists()

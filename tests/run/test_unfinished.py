@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
 from pathlib import Path
 
 import msgspec
 import pytest
-import small_runs as small
 from called_command import mmrag
-from msgspec.structs import replace
 from small_runs import ByNumber, make_session, run_all
 
-from mmrag.files.images import LazyImage
-from mmrag.records import Capture, Outcome, Query, Reply, Session, Status, TurnResult, Verdict
-from simulator.reports.comparison.paired_runs import Side, compare_runs
-from simulator.reports.draw.markdown import comparison_markdown
-from simulator.reports.draw.page import comparison_page
-from simulator.reports.draw.write import make_report
+from mmrag.records import Outcome, Reply, Session, Status, TurnResult, Verdict
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
-from simulator.run.results.turn_results import ScoreOptions, language_note, run_state, score_run
-from simulator.run.runner import Plan, run_sessions
-from simulator.store import run_store
+from simulator.run.results.turn_results import ScoreOptions, run_state, score_run
 from simulator.store.run_store import RunReader, RunStore
 
 
@@ -98,7 +87,9 @@ def test_a_session_named_like_a_degraded_one_is_another(tmp_path: Path) -> None:
             store.commit(*(turn(session, i, outcome) for i in range(4)))
     with RunReader(tmp_path / "run") as run:
         found = score_run(run, ScoreOptions(resamples=0))["all"]
-    assert (found["sessions"], found["two_strike_rate"], found["correct"]) == (2, 0.5, 4)
+    assert found["sessions"] == 2
+    assert found["two_strike_rate"] == 0.5
+    assert found["correct"] == 4
     assert found["hallucination"] == 2
     table = mmrag("score", str(tmp_path / "run")).stdout
     rows = {
@@ -107,100 +98,3 @@ def test_a_session_named_like_a_degraded_one_is_another(tmp_path: Path) -> None:
         if "@" in line or line.startswith("clean")
     }
     assert rows == {"clean": "100.0%", "low-light@2": "0.0%"}
-
-
-# -- language
-
-FEW = ReportOptions(resamples=50, failures=0)
-HELD = "Questions in the held-out voices rowan and willow."
-
-
-def run_in(folder: Path, *voices: str) -> Path:
-    """Two conversations in each voice."""
-    sessions = [
-        replace(make_session(n, 2), extra={"voice": voice} if voice else {})
-        for n, voice in enumerate(voices * 2)
-    ]
-    run_all(folder, sessions, ByNumber())
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("voices", "said"),
-    [
-        (("",), None),
-        (("elm",), "Questions in the open voice elm."),
-        (("willow", "rowan"), HELD),
-        (
-            ("alder", "rowan"),
-            "Questions in the open voice alder, held-out voice rowan "
-            "(mixed: the slices by voice tell them apart).",
-        ),
-    ],
-)
-def test_a_run_knows_its_voices(tmp_path: Path, voices: tuple[str, ...], said: str | None) -> None:
-    with RunReader(run_in(tmp_path / "run", *voices)) as run:
-        assert language_note(run) == said
-
-
-def test_report_scores_and_show_say_them(tmp_path: Path) -> None:
-    run = run_in(tmp_path / "run", "willow", "rowan")
-    make_report([run], tmp_path / "report", FEW)
-    body = (tmp_path / "report/report.html").read_text().partition("<body>")[2]
-    assert HELD in body.partition("<h3>")[0], "it stands in the head"
-    assert json.loads(mmrag("show", str(run), "--json").stdout)["language"] == HELD
-    assert json.loads(mmrag("score", str(run), "--json").stdout)["language"] == HELD
-    assert HELD in " ".join(re.sub(r"[│╭╮╰╯─]", " ", mmrag("score", str(run)).stdout).split())
-
-
-def test_a_comparison_says_them(tmp_path: Path) -> None:
-    sides = [Side(folder=str(run_in(tmp_path / name, "willow", "rowan"))) for name in "ab"]
-    found = {**compare_runs(sides, FEW), "gates": []}
-    assert HELD in comparison_page(found)
-    assert HELD in comparison_markdown(found)
-
-
-# -- new runs
-
-
-class Counting(small.ByNumber):
-    asked = 0
-
-    async def answer(self, query: Query) -> Reply:
-        self.asked += 1
-        return await super().answer(query)
-
-
-def test_a_session_that_stands_twice_in_the_data_is_held_once(tmp_path: Path) -> None:
-    agent, one = Counting(), small.make_session(0, 2)
-    with RunStore(tmp_path / "run") as store:
-        store.set_meta("judge", "equality")
-        twice = iter([(0, one), (1, one)])
-        asyncio.run(run_sessions(twice, agent, small.Equality(), store, Plan(concurrency=1)))
-        assert agent.asked == 2
-        assert sum(store.turn_counts().values()) == 2
-
-
-def test_pictures_that_cannot_be_kept_together_are_kept_one_by_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write = run_store.write_all
-
-    def few(files: dict[Path, bytes]) -> None:
-        if len(files) > 1:
-            raise OSError(24, "Too many open files")
-        write(files)
-
-    monkeypatch.setattr(run_store, "write_all", few)
-    seen = [
-        msgspec.structs.replace(
-            small.make_session(i, 2),
-            capture=Capture(image=LazyImage.from_bytes(small.picture(i))),
-        )
-        for i in range(6)
-    ]
-    with RunStore(tmp_path / "run") as store:
-        store.set_meta("judge", "equality")
-        work = iter(list(enumerate(seen)))
-        asyncio.run(run_sessions(work, Counting(), small.Equality(), store, Plan(concurrency=6)))
-        assert sum(store.turn_counts().values()) == 12

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -17,7 +15,6 @@ import pytest
 from called_command import mmrag
 
 from simulator.store.run_store import RunReader
-from simulator.terminal.event_loops import run_to_end
 
 AGENTS = """
 import asyncio, atexit, os, sys, threading, time
@@ -230,42 +227,3 @@ def test_isolated_an_agent_costs_its_turn_and_no_more(folder: Path, name: str, s
 )
 def test_flags_that_mean_nothing_are_refused(folder: Path, flags: list[str]) -> None:
     assert "--isolate" in mmrag(*arguments(folder, "Loud", *flags), code=2).stderr
-
-
-# -- event loops
-
-
-def test_ctrl_c_is_heard_where_another_thread_takes_the_signal() -> None:
-    begun, cancelled = threading.Event(), threading.Event()
-
-    async def work() -> None:
-        begun.set()
-        try:
-            await asyncio.sleep(3)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
-
-    def press() -> None:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        begun.wait(20)
-        os.kill(os.getpid(), signal.SIGINT)
-        cancelled.wait(20)
-
-    async def cell() -> None:
-        with pytest.raises(KeyboardInterrupt):
-            run_to_end(work())
-
-    presser = threading.Thread(target=press)
-    presser.start()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    loop = asyncio.new_event_loop()  # asyncio.run would take Ctrl-C for itself; notebooks do not
-    try:
-        loop.run_until_complete(cell())
-        was_cancelled = cancelled.is_set()
-    finally:
-        loop.close()
-        cancelled.set()
-        presser.join()
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    assert was_cancelled

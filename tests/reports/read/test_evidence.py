@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
-
 import msgspec
 import pytest
-from small_talks import FakeLooks, Says, agendas, wearers
 
-from mmrag.judges.simple import ExactJudge
 from mmrag.partial import StepPart
-from mmrag.records import Evidence, Query, Reference, Reply, Step, encode
+from mmrag.records import Evidence, Reference, Step, encode
 from simulator.reports.read.evidence import look, truth_of
-from simulator.reports.read.frame import load_frame
-from simulator.run.captures import CaptureOptics
-from simulator.run.config import RunConfig
-from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
 
 
 class Notes(msgspec.Struct):
@@ -86,10 +76,13 @@ def test_a_passage_of_a_right_page_counts_and_its_use_is_seen() -> None:
 @pytest.mark.parametrize(
     ("urls", "label"),
     [
-        ((), "none"), ((f"{PAGE}/zzz",), "irrelevant"), ((f"{PAGE}/b", f"{PAGE}/zzz"), "related"),
-        ((f"{PAGE}/b", f"{PAGE}/old"), "outdated"), ((PAGE, f"{PAGE}/old"), "answers")
-    ]
-)  # fmt: skip
+        ((), "none"),
+        ((f"{PAGE}/zzz",), "irrelevant"),
+        ((f"{PAGE}/b", f"{PAGE}/zzz"), "related"),
+        ((f"{PAGE}/b", f"{PAGE}/old"), "outdated"),
+        ((PAGE, f"{PAGE}/old"), "answers"),
+    ],
+)
 def test_grounding_is_the_best_label(urls: tuple[str, ...], label: str) -> None:
     assert seen(*(web(url) for url in urls)).grounding == label
 
@@ -118,32 +111,3 @@ def test_what_the_data_does_not_say_is_unknown() -> None:
     assert (found.entity, found.passage, found.used) == (None, None, None)
     assert found.stage(correct=False, abstained=False) == "unknown"
     assert found.grounding == "unlabelled"
-
-
-# -- live frame
-
-
-def asks_where_it_is_dark(query: Query) -> Reply:
-    bright = agendas()[0].capture
-    assert bright
-    assert query.image
-    if query.earlier or query.image.sha256 == bright.image.sha256:
-        return Reply(text="I don't know")
-    return Reply(text="Closer?", ask="look")
-
-
-def test_a_conversation_may_be_longer_under_another_condition(tmp_path: Path) -> None:
-    plan = Plan(degradations=("clean", "low-light@3"))
-    with RunStore(tmp_path / "run") as store:
-        store.set_all_meta({"judge": ExactJudge.id, "config": RunConfig(wearer="live")})
-        work = run_sessions(
-            iter([(0, agendas()[0])]), Says(asks_where_it_is_dark), ExactJudge(), store, plan,
-            optics=CaptureOptics(), wearers=wearers(FakeLooks()),
-        )  # fmt: skip
-        asyncio.run(work)
-    with RunReader(tmp_path / "run") as run:
-        counts = [len(run.turns(agendas()[0].id, name)) for name in plan.degradations]
-        frame = load_frame(run, stop=plan.stop)
-    assert counts[0] < counts[1]
-    assert frame.conditions == list(plan.degradations)
-    assert len(frame) == 2 * len(agendas()[0].turns)  # a row a goal
