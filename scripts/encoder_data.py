@@ -289,11 +289,11 @@ def fit(image: Picture, side: int) -> Picture:
 class Probe:
     """Pictures as worlds take them, of kinds that were trained on and kinds that were not."""
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path) -> None:
         rows: list[tuple[str, int, int]] = []
         gallery, crops, wholes = list[Picture](), list[Picture](), list[Picture]()
         self.asked: list[tuple[str, int, int]] = []
-        for path in sorted(folder.glob("*.npz")) if folder else ():
+        for path in sorted(folder.glob("*.npz")):
             kind, number = path.stem.rsplit("-", 1)
             with np.load(path) as part:
                 rows += [(kind, int(number), int(v)) for v in part["plain_of"]]

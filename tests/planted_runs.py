@@ -120,15 +120,11 @@ def make_session(
     return Session(
         id=f"s{number:05d}",
         capture=Capture(
-            image=LazyImage.from_bytes(data, name=f"picture {number}"),
-            quality="normal",
-            is_ego=bool(rng.random() < 0.8),
-            degradation=condition,
-            focus=(40, 40, 150, 200),
+            image=LazyImage.from_bytes(data, name=f"picture {number}"), quality="normal",
+            is_ego=bool(rng.random() < 0.8), degradation=condition, focus=(40, 40, 150, 200)
         ),
-        turns=tuple(turns),
-        query_time="2026-03-01T10:00:00",
-    )
+        turns=tuple(turns), query_time="2026-03-01T10:00:00"
+    )  # fmt: skip
 
 
 def plant(
@@ -250,25 +246,17 @@ def _turn(
     return TurnResult(status=status, reply=reply, verdict=verdict, **shared)
 
 
-SWEEP = (
-    "clean",
-    *(f"{k}@{s}" for k in ("low-light", "blurred", "truncated", "occluded", "rotated")
-      for s in (1, 2, 3, 4, 5)),
-)  # fmt: skip
-
-__all__ = ["SWEEP", "by_severity", "make_session", "no_effect", "picture", "plant"]
+__all__ = ["by_severity", "make_session", "no_effect", "picture", "plant"]
 
 
 @pytest.fixture(scope="session")
 def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sweep over five conditions with failures, abstentions and stops in it."""
     return plant(
-        tmp_path_factory.mktemp("runs") / "sweep",
-        sessions=40,
+        tmp_path_factory.mktemp("runs") / "sweep", sessions=40,
         conditions=("clean", "low-light@1", "low-light@3", "low-light@5", "rotated@3"),
-        effect=by_severity,
-        failures=0.04,
-    )
+        effect=by_severity, failures=0.04
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="session")

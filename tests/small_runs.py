@@ -65,10 +65,8 @@ class ByNumber:
         if kind == "t":
             await asyncio.sleep(60)
         texts = {
-            "c": f"answer {number}-{query.turn_index}",
-            "i": "something else",
-            "m": "I don't know",
-        }
+            "c": f"answer {number}-{query.turn_index}", "i": "something else", "m": "I don't know"
+        }  # fmt: skip
         return Reply(text=texts[kind], abstained=kind == "m")
 
 

@@ -70,13 +70,9 @@ def wearers(looks: FakeLooks | None = None) -> Wearers:
 def heard(talk: Talk, text: str, outcome: Outcome, ask: str | None = None) -> TurnResult:
     verdict = Verdict(outcome=outcome, judge="told")
     return TurnResult(
-        session_id=talk.agenda.id,
-        turn_index=talk.turn.index,
-        status=Status.ANSWERED,
-        query=talk.turn.query,
-        reply=Reply(text=text, ask=ask),
-        verdict=verdict,
-    )
+        session_id=talk.agenda.id, turn_index=talk.turn.index, status=Status.ANSWERED,
+        query=talk.turn.query, reply=Reply(text=text, ask=ask), verdict=verdict
+    )  # fmt: skip
 
 
 def tell(

@@ -74,21 +74,18 @@ def test_the_same_request_is_generated_once_and_keeps_its_usage() -> None:
     model = CachedModel(inner, "m", cache)
     first = asyncio.run(model.generate(ask("a")))
     second = asyncio.run(model.generate(ask("a")))
-    assert (inner.calls, first) == (1, second)
-    assert cache.stats.hits == 1
+    assert ((inner.calls, first), cache.stats.hits) == ((1, second), 1)
     assert cache.stats.saved == Usage(input_tokens=7, cost=0.5)
 
 
 @pytest.mark.parametrize(
     ("messages", "options", "name"),
     [
-        (ask("b"), GenerateOptions(), "m"),
-        (ask("a", b"pixels"), GenerateOptions(), "m"),
-        (ask("a"), GenerateOptions(max_tokens=5), "m"),
-        (ask("a"), GenerateOptions(seed=1), "m"),
-        (ask("a"), GenerateOptions(), "other"),
-    ],
-)
+        (ask("b"), GenerateOptions(), "m"), (ask("a", b"pixels"), GenerateOptions(), "m"),
+        (ask("a"), GenerateOptions(max_tokens=5), "m"), (ask("a"), GenerateOptions(seed=1), "m"),
+        (ask("a"), GenerateOptions(), "other")
+    ]
+)  # fmt: skip
 def test_whatever_matters_is_in_the_key(messages, options, name) -> None:
     inner, cache = CountingModel(), Cache()
     asyncio.run(CachedModel(inner, "m", cache).generate(ask("a")))
@@ -96,21 +93,20 @@ def test_whatever_matters_is_in_the_key(messages, options, name) -> None:
     assert inner.calls == 2
 
 
-def test_degraded_pixels_have_their_own_key() -> None:
-    inner, cache = CountingModel(), Cache()
-    model = CachedModel(inner, "m", cache)
-    for picture in (b"clean", b"dark", b"clean"):
-        asyncio.run(model.generate(ask("a", picture)))
-    assert inner.calls == 2
-
-
-@pytest.mark.parametrize("text", ["", "  \n"])
-def test_empty_replies_are_not_kept(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "options", "calls"),
+    [
+        ("yes", GenerateOptions(), 2),  # degraded pixels have a key of their own
+        ("", GenerateOptions(), 3), ("  \n", GenerateOptions(), 3),  # nothing said is not kept
+        ("yes", GenerateOptions(temperature=0.7), 3),  # nor what was drawn without a seed
+    ],
+)  # fmt: skip
+def test_what_is_kept(text: str, options: GenerateOptions, calls: int) -> None:
     inner, cache = CountingModel(text), Cache()
     model = CachedModel(inner, "m", cache)
-    for _ in range(3):
-        asyncio.run(model.generate(ask("a")))
-    assert inner.calls == 3
+    for picture in (b"clean", b"dark", b"clean"):
+        asyncio.run(model.generate(ask("a", picture), options))
+    assert inner.calls == calls
 
 
 def test_errors_are_not_kept() -> None:
@@ -121,14 +117,6 @@ def test_errors_are_not_kept() -> None:
     assert asyncio.run(model.generate(ask("a"))).text == "yes"
 
 
-def test_sampling_without_a_seed_is_not_kept() -> None:
-    inner, cache = CountingModel(), Cache()
-    model = CachedModel(inner, "m", cache)
-    for _ in range(2):
-        asyncio.run(model.generate(ask("a"), GenerateOptions(temperature=0.7)))
-    assert inner.calls == 2
-
-
 def test_overlapping_requests_wait_for_the_first() -> None:
     inner, cache = CountingModel(wait=0.05), Cache()
     model = CachedModel(inner, "m", cache)
@@ -136,8 +124,7 @@ def test_overlapping_requests_wait_for_the_first() -> None:
     async def many() -> list[Completion]:
         return await asyncio.gather(*(model.generate(ask("a")) for _ in range(20)))
 
-    assert len(asyncio.run(many())) == 20
-    assert inner.calls == 1
+    assert (len(asyncio.run(many())), inner.calls) == (20, 1)
 
 
 def test_those_who_wait_go_on_when_the_first_fails_or_is_cancelled() -> None:
@@ -154,8 +141,7 @@ def test_those_who_wait_go_on_when_the_first_fails_or_is_cancelled() -> None:
     found = asyncio.run(many())
     assert isinstance(found[0], ServiceError)
     assert isinstance(found[1], asyncio.CancelledError)
-    assert [c.text for c in found[2:]] == ["yes"] * 4
-    assert inner.calls == 3
+    assert ([c.text for c in found[2:]], inner.calls) == (["yes"] * 4, 3)
 
 
 def test_only_missing_queries_are_searched_and_none_twice() -> None:
@@ -164,8 +150,7 @@ def test_only_missing_queries_are_searched_and_none_twice() -> None:
     found = search.search_text(["a", "b", "a"])
     assert [hits[0].id for hits in found] == ["a", "b", "a"]
     found = search.search_text(["b", "c"])
-    assert [hits[0].id for hits in found] == ["b", "c"]
-    assert inner.batches == [["a", "b"], ["c"]]
+    assert ([hits[0].id for hits in found], inner.batches) == (["b", "c"], [["a", "b"], ["c"]])
 
 
 def test_empty_results_are_searched_again() -> None:
@@ -197,8 +182,7 @@ def test_a_failing_search_hands_over_to_those_who_wait() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         found = sorted(pool.map(one, range(4)))
-    assert found == ["a", "a", "a", "failed"]
-    assert len(inner.batches) == 2
+    assert (found, len(inner.batches)) == (["a", "a", "a", "failed"], 2)
 
 
 def test_pictures_are_known_by_their_pixels() -> None:

@@ -19,12 +19,10 @@ from simulator.cli import build_command
 ROOT = Path(__file__).parent.parent
 TEXTS = sorted(
     [
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
-        *ROOT.glob("docs/**/*.md"),
-        ROOT / "docs/gate.yml",
+        ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md"),
+        ROOT / "docs/gate.yml"
     ]
-)
+)  # fmt: skip
 
 
 def commands() -> list[tuple[str, str]]:

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from mmrag import partial, records
+from mmrag.cache import Cache, CachedImageSearch, CachedWebSearch
+from mmrag.protocols import (
+    ImageSearch,
+    NearestWebSearch,
+    VectorImageSearch,
+    WholeImageSearch,
+)
 from mmrag.records import (
     Capture,
     Evidence,
@@ -23,6 +32,10 @@ from mmrag.records import (
     Vote,
     encode,
 )
+from mmrag.search.image.image_kg import ImageKG
+from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.web.passages import Web
+from simulator.counting import problems_told
 
 PARTS = [
     kind
@@ -88,3 +101,64 @@ def test_the_parts_of_a_saved_conversation() -> None:
     verdict = Verdict(outcome=Outcome.PERFECT, judge="j", votes=(vote,))
     judged = msgspec.json.decode(encode(verdict), type=partial.VerdictPart)
     assert [vote.outcome for vote in judged.votes] == [Outcome.MISSING]
+
+
+# -- contracts
+
+WHOLE = Evidence(source="image-kg", id="w", score=1)
+ROOT = Path(__file__).parents[1]
+
+
+def test_each_search_says_which_ways_it_knows() -> None:
+    for kind in (ImageKG, CachedImageSearch):
+        assert issubclass(kind, WholeImageSearch)
+        assert issubclass(kind, VectorImageSearch)
+    assert not issubclass(MemoryImageSearch, VectorImageSearch)
+    assert issubclass(Web, NearestWebSearch)
+    assert not issubclass(MemoryWebSearch, NearestWebSearch)
+
+
+def test_a_cache_searches_in_the_way_asked_where_there_is_one() -> None:
+    class Ways(MemoryImageSearch):
+        def search_whole(self, images, k=30):
+            return [(WHOLE,) for _ in images]
+
+    from PIL import Image
+
+    from mmrag.files.images import LazyImage
+
+    picture = LazyImage.from_pil(Image.new("RGB", (8, 8)))
+    plain: ImageSearch = MemoryImageSearch({})
+    for search, found in ((plain, [(), ()]), (Ways({}), [(), (WHOLE,)])):
+        cached = CachedImageSearch(search, "ix", Cache())
+        ways = (cached.search_images, cached.search_whole)
+        assert [way([picture])[0] for way in ways] == found
+    nearest = CachedWebSearch(MemoryWebSearch([]), "ix", Cache()).search_nearest(["kettle"])
+    assert nearest == [()]
+
+
+def test_no_way_of_searching_is_reached_by_its_name() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for package in ("mmrag", "simulator", "ui")
+        for path in (ROOT / package).rglob("*.py")
+        if "getattr" in (source := path.read_text())
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "getattr"
+        and "search" in ast.unparse(node)
+    ]
+    assert not wrong, wrong
+
+
+# -- counting
+
+
+def test_a_few_problems_are_told_and_the_rest_is_counted() -> None:
+    assert problems_told([]) == "No problem found."
+    assert problems_told(["a.jpg: torn"]) == "1 problem:\n  a.jpg: torn"
+    told = problems_told([f"{n}.jpg: torn" for n in range(1_022)]).splitlines()
+    assert told[0] == "1,022 problems:"
+    assert told[1:21] == [f"  {n}.jpg: torn" for n in range(20)]
+    assert told[21:] == ["  … and 1,002 more"]

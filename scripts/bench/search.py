@@ -8,9 +8,6 @@ Chroma 1.5.9 above 32,766 rows (`get` with all metadata); the bench reports that
 Vectors are synthetic, clustered, unit length. Timings are interleaved: medians of wall time, and
 the least processor time of all threads together, which other work on the machine changes less; run
 it with OMP_NUM_THREADS=1 for that of one thread. Trust the ratios.
-
-`--memory` measures memory alone, side by side at 30,000 rows, which the package can load: each in a
-process of its own, what opening and 512 queries add to what its imports take. Neither has a model.
 """
 
 from __future__ import annotations
@@ -22,7 +19,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +31,6 @@ from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, build_graph
 K = 30
 BATCH = 512
 SINGLES = 32
-MEMORY_ROWS = 30_000
 
 
 def clustered(n: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -59,20 +54,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=70_000)
     parser.add_argument("--dim", type=int, default=768)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--memory", action="store_true")
-    parser.add_argument("--held-by", choices=list(HOLDERS), help="used by this script itself")
-    parser.add_argument("--place", type=Path, help="used by this script itself")
     given = parser.parse_args()
-    if given.held_by:
-        print(json.dumps(HOLDERS[given.held_by](given.place)))
-        return
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         install(place)
-        if given.memory:
-            figures = {"rows": MEMORY_ROWS, "dim": given.dim, "memory": memory(place, given.dim)}
-        else:
-            figures = run(place, given.rows, given.dim, given.rounds)
+        figures = run(place, given.rows, given.dim, given.rounds)
     print(json.dumps(figures, indent=1))
 
 
@@ -170,156 +156,8 @@ def run(place: Path, n: int, d: int, rounds: int) -> dict[str, Any]:
         "exact": _recall(exact.search(queries, K)[0].tolist(), truth),
         "graph": _recall(graph.search(queries, K)[0].tolist(), truth),
     }
-    figures["page lookup"] = page_lookup(place, rounds)
     figures["notes"] = note
     return figures
-
-
-def page_lookup(place: Path, rounds: int, *, count: int = 20_000) -> dict[str, Any]:
-    """50 pages by what a search found: our rows by number, the package's by its own function.
-
-    The package reads LMDB shards as it publishes them, from the page cache like ours.
-    """
-    import lmdb
-    from cragmm_search.utils import hash_key, lookup_web_content, shard_id
-
-    rng = np.random.default_rng(5)
-    text = " ".join(f"word{i}" for i in rng.integers(0, 5000, 300).tolist())
-    rows = [
-        {"id": f"p{i}", "page_url": f"https://pages.example/{i}", "page_name": f"Page {i}",
-         "page_snippet": text[:200], "date": "", "start": 0, "end": len(text), "text": text}
-        for i in range(count)
-    ]  # fmt: skip
-    write_rows(place / "pages", "web", rows)
-    held = RowTable.open(place / "pages")
-    shards, folder = 16, place / "lmdb"
-    folder.mkdir()
-    for shard in range(shards):
-        base = lmdb.open(str(folder / f"shard_{shard}.mdb"), subdir=False, map_size=1 << 30)
-        with base.begin(write=True) as write:
-            for row in rows:
-                key = hash_key(row["page_url"])
-                if shard_id(key, shards) == shard:
-                    write.put(key.encode(), json.dumps(row).encode())
-        base.close()
-    asked = [rng.choice(count, 50, replace=False).tolist() for _ in range(40)]
-    urls = [[rows[i]["page_url"] for i in some] for some in asked]
-
-    def package(some: list[str]) -> list[Any]:
-        return [lookup_web_content(str(folder), url) for url in some]
-
-    assert held.get(asked[0]) == package(urls[0])
-    ways: dict[str, Callable[[], Any]] = {
-        "ours": lambda: [held.get(some) for some in asked],
-        "public package": lambda: [package(some) for some in urls],
-    }
-    best = {name: [float("inf")] * 2 for name in ways}
-    for _ in range(rounds):
-        for name, work in ways.items():
-            cpu = time.process_time()
-            spent = [timed(work), time.process_time() - cpu]
-            best[name] = [min(pair) for pair in zip(best[name], spent, strict=True)]
-    found: dict[str, Any] = {
-        f"{name}, ms for 50 (wall, processor)": [round(v / 40 * 1000, 3) for v in values]
-        for name, values in best.items()
-    }
-    pairs = zip(best["public package"], best["ours"], strict=True)
-    found["times as fast (wall, processor)"] = [round(theirs / own, 1) for theirs, own in pairs]
-
-    def failures(work: Callable[[Any], list[Any]], all_asked: list[Any]) -> int:
-        def fails(some: Any) -> bool:
-            try:
-                return any(page is None for page in work(some))
-            except Exception:  # what it raises is the finding
-                return True
-
-        with ThreadPoolExecutor(8) as pool:
-            return sum(pool.map(fails, all_asked * 5))
-
-    found["of 200 lookups by 8 threads fail"] = {
-        "ours": failures(held.get, asked), "public package": failures(package, urls),
-    }  # fmt: skip
-    return found
-
-
-def memory(place: Path, d: int) -> dict[str, Any]:
-    """What opening the same rows and 512 queries take, ours and the package's."""
-    matrix, queries = clustered(MEMORY_ROWS, d)
-    rows = pictures(MEMORY_ROWS)
-    np.save(place / "vectors.npy", matrix)
-    np.save(place / "queries.npy", queries)
-    write_rows(place / "r", "images", rows)
-    fill(place, rows, matrix)
-    figures: dict[str, Any] = {}
-    for holder in HOLDERS:
-        asked = [sys.executable, __file__, "--held-by", holder, "--place", str(place)]
-        done = subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True, cwd=place)
-        figures[holder] = json.loads(done.stdout.splitlines()[-1])
-    return figures
-
-
-def held_by_us(place: Path) -> dict[str, Any]:
-    """As `open_index` opens the pictures of an index, without their encoder."""
-    before = resident()
-    search = ExactVectors(np.load(place / "vectors.npy", mmap_mode="r"))
-    rows = RowTable.open(place / "r")
-
-    def ask(query: np.ndarray) -> list[Any]:
-        return rows.get(search.search(query[None], K)[0][0].tolist())
-
-    return _holding(place, before, ask)
-
-
-def held_by_package(place: Path) -> dict[str, Any]:
-    """The package's own class; only the download from the hub is replaced by the local folder."""
-    sys.path.insert(0, str(place / "package"))
-    from cragmm_search.image_search_mock_api import image_kg
-    from cragmm_search.image_search_mock_api.image_search import image_search
-
-    image_kg.snapshot_download = lambda **_: str(place / "chroma")
-    before = resident()
-    known = image_kg.CragImageKG(None, None, "here")
-
-    def ask(query: np.ndarray) -> list[Any]:
-        found = image_search(query, known.vector_db, K)
-        return [
-            [known.get_entity(name) for name in known.get_entity_name(int(i))] for i, _ in found
-        ]
-
-    return _holding(place, before, ask)
-
-
-def _holding(
-    place: Path, before: dict[str, float], ask: Callable[[np.ndarray], list[Any]]
-) -> dict[str, Any]:
-    queries = np.load(place / "queries.npy")
-    assert len(ask(queries[0])) == K
-    opened = resident()
-    for query in queries:
-        ask(query)
-    asked = resident()
-    return {
-        "imports, MB": before,
-        "opened and asked once, MB more": {
-            key: round(opened[key] - before[key], 1) for key in before
-        },
-        f"asked {len(queries)} times, MB more": {
-            key: round(asked[key] - before[key], 1) for key in before
-        },
-    }
-
-
-def resident() -> dict[str, float]:
-    """Memory of this process: what it has by itself, and files that it has mapped."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    held = {line.split(":")[0]: int(line.split()[1]) / 1024 for line in lines if "kB" in line}
-    return {"own": round(held["RssAnon"], 1), "mapped files": round(held["RssFile"], 1)}
-
-
-HOLDERS: dict[str, Callable[[Path], dict[str, Any]]] = {
-    "ours": held_by_us,
-    "public package": held_by_package,
-}
 
 
 def _ready(place: Path, queries: np.ndarray) -> None:

@@ -8,15 +8,14 @@ import io
 import json
 import re
 import sys
-import threading
 import types
 import warnings
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import msgspec
 import psutil
 import pytest
+from answering import answering
 from PIL import Image
 
 from mmrag.agents import agents
@@ -70,8 +69,7 @@ def prompt_of(name, **more):
     model = ScriptedModel([*rewriting, "900 g"])
     agent = agents.create(f"{name}:model=m", resources=resources(model))
     replies = ask(agent, query(**more))
-    assert replies[0].text == "900 g"
-    assert model.calls[-1][1].images == (PICTURE,)
+    assert (replies[0].text, model.calls[-1][1].images) == ("900 g", (PICTURE,))
     return model
 
 
@@ -150,8 +148,7 @@ def test_task3_sees_the_whole_history():
 def test_they_run_with_the_builtin_reader():
     agent = agents.create("task3:reader=builtin", resources=resources())
     weight, maker = ask(agent, query(), query("Who's this kettle's maker?"))
-    assert weight.text == "900 g"
-    assert maker.text == "Foo Brass Works"
+    assert (weight.text, maker.text) == ("900 g", "Foo Brass Works")
     alone = agents.create("llm-only", resources=Resources())
     assert ask(alone, query())[0].abstained
 
@@ -388,42 +385,18 @@ def test_a_program_that_is_not_there():
 # -- endpoints
 
 
-@pytest.fixture
-def endpoint():
-    answers: list[tuple[int, bytes]] = []
-    seen: list[dict] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            seen.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-            code, body = answers.pop(0)
-            self.send_response(code)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_args):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/", answers, seen
-    server.shutdown()
-    server.server_close()
-
-
-def test_an_endpoint(endpoint):
-    url, answers, seen = endpoint
-    answers += [(200, b'{"text": "900 g", "confidence": 0.7}'), (500, b"no"), (200, b"<html>")]
-    agent = HttpAgent(url, seconds=5)
-    reply = ask(agent, query())[0]
-    assert (reply.text, reply.confidence) == ("900 g", 0.7)
-    assert set(seen[0]) == {
-        "id", "session_id", "turn_index", "query", "query_time", "domain", "history", "image",
-    }  # fmt: skip
-    for _ in range(2):
-        with pytest.raises(AgentError):
-            ask(agent, query())
+def test_an_endpoint():
+    answers = [(200, b'{"text": "900 g", "confidence": 0.7}'), (500, b"no"), (200, b"<html>")]
+    with answering(lambda _: answers.pop(0)) as server:
+        agent = HttpAgent(f"{server.url}/", seconds=5)
+        reply = ask(agent, query())[0]
+        assert (reply.text, reply.confidence) == ("900 g", 0.7)
+        assert set(json.loads(server.asked[0].body)) == {
+            "id", "session_id", "turn_index", "query", "query_time", "domain", "history", "image",
+        }  # fmt: skip
+        for _ in range(2):
+            with pytest.raises(AgentError):
+                ask(agent, query())
 
 
 # -- agents of the public kits, written from their documented interface

@@ -5,37 +5,48 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import threading
 import types
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
 
 import pytest
+from answering import Asked, answering
 from PIL import Image
 
 from mmrag.agents import agents
-from mmrag.agents.own.adapters import CommandAgent
+from mmrag.agents.ask_back import heard
+from mmrag.agents.own.adapters import CommandAgent, command
 from mmrag.agents.own.kits import KitAgent
+from mmrag.agents.own.reply_checks import checked
+from mmrag.agents.paper.baselines import Straightforward
 from mmrag.agents.reply_format import make_reply
+from mmrag.agents.tool_user import ToolUser
+from mmrag.errors import AgentError
 from mmrag.files.images import LazyImage
 from mmrag.judges import make_judge
 from mmrag.metrics.protocols import two_strikes
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.readiness import warm
-from mmrag.records import Capture, Query, Reference, Reply, Session, Status, Turn, TurnResult
+from mmrag.records import (
+    Capture,
+    Exchange,
+    Query,
+    Reference,
+    Reply,
+    Session,
+    Status,
+    Turn,
+    TurnResult,
+)
 from simulator.run.engine import hold_conversation
 
 PICTURE = LazyImage.from_pil(Image.new("RGB", (8, 8)))
 SAID = [
-    "I don't know, but it is Paris",
-    "I'm not sure. It looks like a Toyota.",
-    "I can't tell the exact year; about 1920.",
-    "Unknown Pleasures",
-    "  two\nlines,  as they\tstand ",
-    '{"answer": "900 g"}',
-    "I don't know",
-    "",
-]
+    "I don't know, but it is Paris", "I'm not sure. It looks like a Toyota.",
+    "I can't tell the exact year; about 1920.", "Unknown Pleasures",
+    "  two\nlines,  as they\tstand ", '{"answer": "900 g"}', "I don't know", ""
+]  # fmt: skip
 RIGHT = ["Paris", "a Toyota", "1920", "Unknown Pleasures"]
 
 
@@ -103,30 +114,14 @@ def test_programs_are_quoted() -> None:
 
 
 def test_endpoints_are_quoted() -> None:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            turn = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            body = json.dumps({"text": turn["query"], "citations": ["7"]}).encode()
-            self.send_response(200)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def quoted(asked: Asked) -> bytes:
+        return json.dumps({"text": json.loads(asked.body)["query"], "citations": ["7"]}).encode()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        agent = agents.create(
-            f"http:url=http://127.0.0.1:{server.server_port}/", resources=Resources()
-        )
+    with answering(quoted) as server:
+        agent = agents.create(f"http:url={server.url}/", resources=Resources())
         for text in SAID:
             reply = ask(agent, text)
             assert (reply.text, reply.citations) == (text, ("7",))
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 class Says:
@@ -203,3 +198,75 @@ def test_a_title_is_no_abstention_of_the_grounded_agent_either() -> None:
         assert (reply.text, reply.abstained) == (title, False)
     for text in ("Unknown", "Unknown.", "Sorry, I cannot tell.", "No idea"):
         assert make_reply(text).abstained, text
+
+
+# -- asking back
+
+LIVE = Query(text="How heavy is it?", may_ask=True)
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "ask"),
+    [
+        ("Closer, please?\nASK: look", "Closer, please?", "look"), ("ASK: which", "", "which"),
+        ("It is 3 kg.\nASK: again\n", "It is 3 kg.", "again"), ("ASK: dance", "ASK: dance", None),
+        ("ask: look", "ask: look", None),
+        ("ASK: look\nIt is 3 kg.", "ASK: look\nIt is 3 kg.", None),
+        ("ASK: look, which", "ASK: look, which", None), ("ASK: look\n" * 10, "", "look"),
+        ("It is red.\nASK: which\nASK: look", "It is red.", "look")
+    ]
+)  # fmt: skip
+def test_only_the_last_line_asks_and_only_as_the_prompt_has_it(
+    said: str, text: str, ask: str | None
+) -> None:
+    reply = heard(Reply(text=said), LIVE)
+    assert (reply.text, reply.ask) == (text, ask)
+    assert heard(Reply(text=said), Query(text="?")) == Reply(text=said)
+
+
+def test_the_convention_stands_in_the_prompt_only_where_requests_are_heard() -> None:
+    for may_ask in (True, False):
+        query = Query(text="How heavy is it?", may_ask=may_ask)
+        for make in (
+            lambda m: Straightforward(Resources(), model=m, images=False, web=False, history=True),
+            lambda m: ToolUser(m, ()),
+        ):
+            model = ScriptedModel("Closer?\nASK: look")
+            reply = asyncio.run(make(model).answer(query))
+            assert ("ASK: look" in model.calls[0][0].text) is may_ask
+            assert (reply.ask == "look") is may_ask
+
+
+def test_a_request_is_judged_as_no_answer_and_an_answer_with_one_as_an_answer() -> None:
+    assert Reply(text="Closer?", ask="look").answer == "I don't know"
+    assert Reply(text="", ask="which").answer == "I don't know"
+    assert Reply(text="It is 3 kg.", ask="look").answer == "It is 3 kg."
+    assert Reply(text="Is it 3 kg?").answer == "Is it 3 kg?"
+
+
+@pytest.mark.parametrize("ask", ["dance", "", "look,which", "LOOK", ["look"] * 10, {}, 3])
+def test_what_no_wearer_hears_is_an_error_that_says_what_is_heard(ask: Any) -> None:
+    with pytest.raises(AgentError, match="which, look, again"):
+        checked(Reply(text="?", ask=ask))
+    assert checked(Reply(text="?", ask="look")).ask == "look"
+
+
+def test_a_program_hears_that_it_may_ask_and_is_heard(tmp_path: Path) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    turn = json.loads(line)\n"
+        "    said = {'id': turn['id'], 'text': str(turn['history'])}\n"
+        "    if turn.get('may_ask'):\n"
+        "        said['ask'] = 'which'\n"
+        "    print(json.dumps(said), flush=True)\n"
+    )
+    agent = command(resources=Resources(), run=f"python {program}")
+    history = (Exchange(query="?", reply="Which?", ask="which"),)
+    live = Query(text="?", may_ask=True, history=history)
+    reply = asyncio.run(agent.answer(live))
+    assert reply.ask == "which"
+    assert "'ask': 'which'" in reply.text
+    assert asyncio.run(agent.answer(Query(text="?"))).ask is None
+    asyncio.run(agent.close())

@@ -130,8 +130,7 @@ def test_the_generator_is_put_away_where_it_is_left() -> None:
         finally:
             closed.append(True)
 
-    assert asked(answer).status is Status.AGENT_ERROR
-    assert closed == [True]
+    assert (asked(answer).status, closed) == (Status.AGENT_ERROR, [True])
 
 
 def test_what_a_model_thinks_is_no_word_and_the_last_stream_counts(
@@ -150,8 +149,7 @@ def test_what_a_model_thinks_is_no_word_and_the_last_stream_counts(
         for piece in pieces:
             now[0] += 1.0
             words.add(piece)
-        assert words.text == "".join(pieces)
-        assert clock.first_word == word + (begins == 1.0)
+        assert (words.text, clock.first_word) == ("".join(pieces), word + (begins == 1.0))
 
 
 # -- endpoints
@@ -325,13 +323,11 @@ def test_a_server_that_does_not_stream_is_read_as_ever() -> None:
 
 LATER = {
     "a server that answers in one piece": lambda streams: OpenAIModel(
-        name="m",
-        base_url="http://model.example/v1",
-        transport=httpx.MockTransport(lambda _: httpx.Response(200, stream=Served([WHOLE]))),
+        name="m", base_url="http://model.example/v1",
+        transport=httpx.MockTransport(lambda _: httpx.Response(200, stream=Served([WHOLE])))
     ),
-    "a cache": lambda streams: streams,
-    "a model of this process": lambda streams: local(),
-}
+    "a cache": lambda streams: streams, "a model of this process": lambda streams: local()
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", LATER)

@@ -65,16 +65,14 @@ def test_passages_that_the_session_brought() -> None:
     session = Session(id="s0", turns=(asked(0, 0),), passages=(brought,))
     bare = msgspec.structs.replace(replied(0, 0), reply=Reply(text="40 m", citations=("p",)))
     case = case_of(session, bare)
-    assert case.passages == (brought,)
-    assert (case.provider, case.citations) == ("private", ("p",))
+    assert (case.passages, (case.provider, case.citations)) == ((brought,), ("private", ("p",)))
 
 
 def test_one_row_per_turn_judge_and_measure(tmp_path: Path) -> None:
     write_run(tmp_path)
     assert measure(tmp_path, Reader()) == 6 * 13
     found = rows(tmp_path)
-    assert len(found) == 6 * 13
-    assert found["s0", 0, "faithfulness"].value == 1.0
+    assert (len(found), found["s0", 0, "faithfulness"].value) == (6 * 13, 1.0)
     assert found["s0", 0, "raf"].value == 1.0
     assert found["s0", 1, "unadjusted_factuality"].value == 1.0
     assert found["s0", 1, "unadjusted_raf"].value == 0.0  # an outdated passage alone says it

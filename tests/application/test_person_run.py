@@ -161,8 +161,7 @@ def test_a_goal_goes_on_with_another_picture(tmp_path: Path) -> None:
         left = now.talk.patience
         now = await table.say(name, now.known, "like this?", "brighter")
         assert looks.taken == [(agendas()[0].id, "brighter")]
-        assert now.talk.patience == left - 1
-        assert [r.step for r in now.results] == [True, False]
+        assert (now.talk.patience, [r.step for r in now.results]) == (left - 1, [True, False])
         with RunReader(now.folder) as run:
             held = run.session(agendas()[0].id, "low-light@3")
             assert held.turns[1].capture.image.data
@@ -201,12 +200,10 @@ def test_a_picture_that_cannot_be_taken_costs_nothing_and_is_told(tmp_path: Path
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "Type what you say"),
-        (" \n ", "Type what you say"),
-        ("\u200b", "Type what you say"),
-        ("x" * 10_000, "these are 10,000"),
-    ],
-)
+        ("", "Type what you say"), (" \n ", "Type what you say"), ("\u200b", "Type what you say"),
+        ("x" * 10_000, "these are 10,000")
+    ]
+)  # fmt: skip
 def test_words_that_are_none_or_too_many_are_refused_and_nothing_is_kept(
     tmp_path: Path, text: str, problem: str
 ) -> None:

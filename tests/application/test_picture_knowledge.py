@@ -17,12 +17,10 @@ from simulator.application.picture_knowledge import what_it_knows
         ("grounded", "auto", "knows only the indexed world mini"),
         ("grounded:ocr=off", "idx", "knows only the indexed folder idx"),
         ("task3", "auto", "knows only the indexed world mini"),
-        ("task3:model=(openai:name=m)", "auto", ""),
-        ("llm-only:model=x", "auto", ""),
-        ("grounded", "none", ""),
-        ("((", "auto", ""),
-    ],
-)
+        ("task3:model=(openai:name=m)", "auto", ""), ("llm-only:model=x", "auto", ""),
+        ("grounded", "none", ""), ("((", "auto", "")
+    ]
+)  # fmt: skip
 def test_who_is_bound_to_an_index(agent: str, search: str, said: str) -> None:
     found = what_it_knows(agent, "mini", search)
     assert said in found

@@ -11,18 +11,15 @@ from simulator import Measured, load_run
 CELL = {"estimate": 0.5, "low": 0.25, "high": 0.75, "n": 8, "failed": 1, "turns": 9, "why": ""}
 NONE = {"estimate": None, "low": None, "high": None, "n": 0, "failed": 2, "turns": 2, "why": "mute"}
 FOUND = Measured(
-    folder="runs/a",
-    rows=11,
-    cost=0.0,
-    condition="clean",
+    folder="runs/a", rows=11, cost=0.0, condition="clean",
     tables=(
         {
             "title": "Ragas",
             "measures": ["faithfulness", "answer_relevance", "context_relevance"],
-            "rows": [{"judge": "encoder", "approximate": True, "cells": [CELL, None, NONE]}],
+            "rows": [{"judge": "encoder", "approximate": True, "cells": [CELL, None, NONE]}]
         },
-    ),
-)
+    )
+)  # fmt: skip
 
 
 def test_measures_print_as_a_table() -> None:
@@ -39,8 +36,7 @@ def test_measures_print_as_a_table() -> None:
 def test_measures_are_a_data_frame() -> None:
     frame = FOUND.to_frame()
     assert list(frame["measure"]) == ["faithfulness", "context_relevance"]
-    assert list(frame["estimate"][:1]) == [0.5]
-    assert list(frame["judge"]) == ["encoder", "encoder"]
+    assert (list(frame["estimate"][:1]), list(frame["judge"])) == ([0.5], ["encoder", "encoder"])
 
 
 def test_a_comparison_is_a_data_frame(tmp_path: Path) -> None:

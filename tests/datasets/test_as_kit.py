@@ -41,16 +41,14 @@ def folder(tmp_path: Path) -> str:
     skipped, skipped_too = sorted(LEFT_OUT)
     return write(
         [
-            row("ego", url=None, data=noise()),
-            row(skipped, url=None, data=noise()),
+            row("ego", url=None, data=noise()), row(skipped, url=None, data=noise()),
             row("empty", url="", data=noise()),
             row("web", url="https://example.org/a.jpg", data=noise()),
             row(skipped_too, url="https://example.org/b.jpg"),
-            row(replaced, url="https://example.org/dead.jpg", turns=1),
+            row(replaced, url="https://example.org/dead.jpg", turns=1)
         ],
-        tmp_path / "set",
-        "v2-parquet",
-    )
+        tmp_path / "set", "v2-parquet"
+    )  # fmt: skip
 
 
 def test_the_2026_kit_leaves_two_sessions_out(folder: str) -> None:

@@ -39,19 +39,11 @@ EMPTY_PAGE = {
 
 def row(name: str, **more: Any) -> dict[str, Any]:
     return {
-        "interaction_id": name,
-        "query_time": "02/28/2024, 10:04:54 PT",
-        "domain": "finance",
-        "question_type": "simple",
-        "static_or_dynamic": "real-time",
-        "query": "what did orlan works close at?",
-        "answer": "$14.20",
-        "alt_ans": ["14.20 dollars"],
-        "split": 0,
-        "popularity": "tail",
-        "search_results": [PAGE_ONE, EMPTY_PAGE],
-        **more,
-    }
+        "interaction_id": name, "query_time": "02/28/2024, 10:04:54 PT", "domain": "finance",
+        "question_type": "simple", "static_or_dynamic": "real-time",
+        "query": "what did orlan works close at?", "answer": "$14.20", "alt_ans": ["14.20 dollars"],
+        "split": 0, "popularity": "tail", "search_results": [PAGE_ONE, EMPTY_PAGE], **more
+    }  # fmt: skip
 
 
 ROWS = [
@@ -98,8 +90,7 @@ def test_plain_and_packed_files_give_the_same_sessions(tmp_path: Path, name: str
 
 def test_a_row_is_a_question_in_text_with_its_pages(tmp_path: Path) -> None:
     session, *_ = read(written(tmp_path / "q.jsonl", *ROWS))
-    assert session.capture is None
-    assert session.query_time == "2024-02-28T10:04:54"
+    assert (session.capture, session.query_time) == (None, "2024-02-28T10:04:54")
     [turn] = session.turns
     assert turn.reference.all_texts == ("$14.20", "14.20 dollars")
     assert (turn.domain, turn.query_type) == ("finance", "simple")
@@ -110,8 +101,7 @@ def test_a_row_is_a_question_in_text_with_its_pages(tmp_path: Path) -> None:
     assert page.text == "Orlan Works closed at $14.20.\nIt has 340 workers."
     assert (snippet.id, page.id) == ("1", "1.1")
     assert (snippet.provider, page.provider) == (SNIPPET, PAGE)
-    assert page.title == "Orlan Works & its shares"
-    assert page.date == "2024-03-06"
+    assert (page.title, page.date) == ("Orlan Works & its shares", "2024-03-06")
 
 
 def test_the_oddities_of_the_editions(tmp_path: Path) -> None:
@@ -121,10 +111,8 @@ def test_the_oddities_of_the_editions(tmp_path: Path) -> None:
     assert b.turns[0].meta == {"split": "public test"}, "without the field nobody knows whence"
     assert c.turns[0].reference.all_texts == ("",), "nan is no answer: nothing can be scored"
     assert d.turns[0].reference.text == "invalid question"
-    assert d.turns[0].query_type == "false-premise"
-    assert d.turns[0].popularity is None
-    assert d.turns[0].meta["answer_from"] == "web"
-    assert d.passages[0].date == "2024-01-18"
+    assert (d.turns[0].query_type, d.turns[0].popularity) == ("false-premise", None)
+    assert (d.turns[0].meta["answer_from"], d.passages[0].date) == ("web", "2024-01-18")
     assert len({p.id for p in e.passages}) == len(e.passages) == 100
 
 

@@ -177,6 +177,9 @@ def test_places_that_are_no_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyP
         CragMM("crag-mm-2025/crag-mm-multi-turn-public")
 
 
+MOVED = {"/moved": "/ok.jpg", "/loop": "/loop", "/to-file": "file:///etc/passwd"}
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     requests: ClassVar[list[str]] = []
 
@@ -184,17 +187,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.requests.append(self.path)
         if self.path == "/ok.jpg":
             self.reply(200, picture(5))
-        elif self.path == "/moved":
+        elif self.path in MOVED:
             self.send_response(302)
-            self.send_header("Location", "/ok.jpg")
-            self.end_headers()
-        elif self.path == "/loop":
-            self.send_response(302)
-            self.send_header("Location", "/loop")
-            self.end_headers()
-        elif self.path == "/to-file":
-            self.send_response(302)
-            self.send_header("Location", "file:///etc/passwd")
+            self.send_header("Location", MOVED[self.path])
             self.end_headers()
         elif self.path == "/big":
             self.reply(200, b"x" * 200_000)
@@ -251,15 +246,11 @@ def test_a_picture_is_fetched_once(tmp_path: Path, server: str) -> None:
 @pytest.mark.parametrize(
     ("path", "words"),
     [
-        ("/gone", "answered 404"),
-        ("/loop", "redirects"),
-        ("/to-file", "only http"),
-        ("/big", "larger than 100,000"),
-        ("/slow", "not complete within"),
-        ("/dripping-headers", "not complete within"),
-        ("/text", "no picture"),
-    ],
-)
+        ("/gone", "answered 404"), ("/loop", "redirects"), ("/to-file", "only http"),
+        ("/big", "larger than 100,000"), ("/slow", "not complete within"),
+        ("/dripping-headers", "not complete within"), ("/text", "no picture")
+    ]
+)  # fmt: skip
 def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str) -> None:
     seconds = 0.4 if "within" in words else 60.0  # whole, the slow ones would be "no picture"
     with pytest.raises(ImageError, match=words):

@@ -107,8 +107,7 @@ def test_rows_without_a_reference_are_skipped_as_the_authors_skip_them(tmp_path:
     [good] = ROWS["hallu_modified"]
     failed = good | {"ID": "f", "hallucinatedMod": '","msg":"request openai failed"'}
     source = open_data(f"crud:{write(tmp_path, {'hallu_modified': [failed, good]})}")
-    assert len(source) == 1
-    assert [session.id for session in source] == ["hallu_modified-c"]
+    assert (len(source), [session.id for session in source]) == (1, ["hallu_modified-c"])
 
 
 # the 80,000 articles

@@ -211,8 +211,7 @@ def test_hashes_are_kept_between_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     file.write_bytes(b"one")
     place = tmp_path / "cache" / "hashes.sqlite"
     first = Contents(place).sha256(file)
-    assert Contents(place).sha256(file) == first
-    assert len(read) == 1
+    assert (Contents(place).sha256(file), len(read)) == (first, 1)
     about = file.stat()
     file.write_bytes(b"two")
     os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))

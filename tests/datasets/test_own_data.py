@@ -54,18 +54,15 @@ def test_a_line_is_a_session(tmp_path: Path) -> None:
              "query_type": "multi-hop", "gaze": [0.25, 1]},
         ],
     }))  # fmt: skip
-    assert one.id == "a"
-    assert [turn.gaze for turn in one.turns] == [None, (0.25, 1)]
+    assert (one.id, [turn.gaze for turn in one.turns]) == ("a", [None, (0.25, 1)])
     assert one.query_time == "2026-03-01"
     assert one.capture is not None
     assert one.capture.focus == (1, 2, 30, 20)
     assert one.capture.image.pil().size == (40, 30)
     first, second = one.turns
     assert first.reference.all_texts == ("a kettle", "kettle")
-    assert first.meta == {"room": "kitchen", "floor": "2"}
-    assert first.domain == "home"
-    assert second.meta == {"room": "hall", "floor": "2"}
-    assert second.query_type == "multi-hop"
+    assert (first.meta, first.domain) == ({"room": "kitchen", "floor": "2"}, "home")
+    assert (second.meta, second.query_type) == ({"room": "hall", "floor": "2"}, "multi-hop")
     assert first.extra == {"entity_name": "Alder Kettle"}
 
 
@@ -85,8 +82,7 @@ def test_names_that_people_use_are_understood_and_told(tmp_path: Path) -> None:
 
 def test_a_line_without_a_picture_is_a_text_conversation(tmp_path: Path) -> None:
     (one,) = opened(write(tmp_path, {"turns": TURNS}))
-    assert one.capture is None
-    assert one.id == "line-1"
+    assert (one.capture, one.id) == (None, "line-1")
 
 
 def test_every_bad_line_is_told_with_its_cure_and_the_others_are_read(tmp_path: Path) -> None:
@@ -236,11 +232,9 @@ def test_a_csv_holds_a_question_per_row(tmp_path: Path) -> None:
     first, text, empty, wide = opened(path).examined()
     (turn,) = first.session.turns
     assert (turn.query, turn.reference.text) == ("What, then?", "kettle")
-    assert turn.meta == {"room": "kitchen"}
-    assert turn.gaze == (0.4, 0.55)
+    assert (turn.meta, turn.gaze) == ({"room": "kitchen"}, (0.4, 0.55))
     assert first.session.capture is not None
-    assert first.session.capture.focus == (1, 2, 30, 20)
-    assert first.session.id == "row-2"
+    assert (first.session.capture.focus, first.session.id) == ((1, 2, 30, 20), "row-2")
     assert text.session.capture is None
     assert empty.is_lost
     assert [(f.field, f.words) for f in empty.faults] == [
@@ -320,11 +314,9 @@ def test_a_hugging_face_folder_of_the_same_form(tmp_path: Path) -> None:
     datasets.Dataset.from_list(rows, features=features).save_to_disk(str(tmp_path / "set"))
     source = opened(tmp_path / "set")
     first, second = source
-    assert len(source) == 2
-    assert first.turns[0].meta == {"room": "kitchen"}
+    assert (len(source), first.turns[0].meta) == (2, {"room": "kitchen"})
     assert first.capture is not None
-    assert first.capture.image.pil().size == (40, 30)
-    assert second.capture is None
+    assert (first.capture.image.pil().size, second.capture) == ((40, 30), None)
     assert second.turns[0].reference.text == ""
 
 
@@ -355,5 +347,4 @@ def test_other_packages_add_readers(tmp_path: Path) -> None:
 def test_the_schema_is_made_of_the_records_that_lines_are_checked_with() -> None:
     schema = json_schema()
     assert set(schema["properties"]) == set(SessionLine.__struct_fields__)
-    assert schema["required"] == ["turns"]
-    assert set(schema["$defs"]) == {"TurnLine", "PassageLine"}
+    assert (schema["required"], set(schema["$defs"])) == (["turns"], {"TurnLine", "PassageLine"})

@@ -27,14 +27,12 @@ def row(number: int) -> dict[str, Any]:
     """An invented row with the published columns."""
     fact = f"The tower of town {number} is {number + 20} m high, which is needed."
     return {
-        "question": f"How high is the tower of town {number}?",
-        "answer": fact,
+        "question": f"How high is the tower of town {number}?", "answer": fact,
         "ungrounded_answer": f"The tower of town {number} is 900 m high.",
-        "poor_answer": "It is a tower zzzz zzzz.",
-        "context_v1": [fact],
+        "poor_answer": "It is a tower zzzz zzzz.", "context_v1": [fact],
         "context_v2": [fact, "The town has a market. It rains there."],
-        "source": "https://towns.example",
-    }
+        "source": "https://towns.example"
+    }  # fmt: skip
 
 
 @pytest.fixture
@@ -50,8 +48,7 @@ def test_three_pairs_a_row(pairs: list[AnswerPair]) -> None:
         "faithfulness", "answer_relevance", "context_relevance",
     ]  # fmt: skip
     assert pairs[0].other.answer == "The tower of town 0 is 900 m high."
-    assert len(pairs[2].other.passages) == 2
-    assert pairs[2].preferred.answer == pairs[2].other.answer
+    assert (len(pairs[2].other.passages), pairs[2].preferred.answer) == (2, pairs[2].other.answer)
 
 
 def test_parquet_as_on_the_hub(tmp_path: Path, pairs: list[AnswerPair]) -> None:

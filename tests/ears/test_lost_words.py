@@ -19,22 +19,18 @@ from simulator.ears.words import Loss, loss, marked, misheard
         ("What's the toll for this bridge?", "What's the toll for this break?", 6, 1),
         ("for my two kids, seven and nine", "for my 2 kids 7 and 9", 7, 0),
         ("a shelf of 80 centimetres", "a shelf of eighty centimeters", 5, 0),
-        ("twenty-five of these", "25 of these", 3, 0),
-        ("who wrote this", "", 3, 3),
-        ("who wrote this", "and who wrote this book", 3, 2),
-        ("", "thank you", 0, 2),
+        ("twenty-five of these", "25 of these", 3, 0), ("who wrote this", "", 3, 3),
+        ("who wrote this", "and who wrote this book", 3, 2), ("", "thank you", 0, 2),
         ("How far's the lake, it's dry?", "How far is the lake? It is dry.", 6, 0),
         ("I can't, won't and I'd say", "I cannot will not and I would say", 6, 0),
         ("two motorbikes of ash wood", "two motor bikes of Ashwood", 5, 0),
         ("catalogue, tyres & favourite colour", "catalog tires and favorite color", 5, 0),
         ("a shelf 60 cm wide", "a shelf 60CM wide", 5, 0),
         ("under $1,000 or 5%", "under one thousand dollars or 5 percent", 5, 0),
-        ("in 2022", "in two thousand twenty-two", 2, 0),
-        ("in 2019", "in twenty nineteen", 2, 0),
-        ("ten five", "fifteen", 2, 2),
-        ("four for our hour", "for four hour our", 4, 3),
-    ],
-)
+        ("in 2022", "in two thousand twenty-two", 2, 0), ("in 2019", "in twenty nineteen", 2, 0),
+        ("ten five", "fifteen", 2, 2), ("four for our hour", "for four hour our", 4, 3)
+    ]
+)  # fmt: skip
 def test_word_errors(said, heard, words, errors) -> None:
     found = loss(said, heard)
     assert (found.words, found.errors) == (words, errors)

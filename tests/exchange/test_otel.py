@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from answering import Answering, answering
 from exchange_parts import write_run
 
 from mmrag.errors import Denied, ServiceError
@@ -87,52 +86,30 @@ def test_a_turn_is_a_trace_and_its_steps_lie_in_it(tmp_path: Path, run: RunReade
     assert failed["status"] == {"code": 2, "message": "boom <b>"}
 
 
-class Collector(BaseHTTPRequestHandler):
-    got: list[tuple[str, bytes]]
-    status = 200
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        type(self).got.append((self.path, body))
-        self.send_response(type(self).status)
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_: object) -> None: ...
-
-
 @pytest.fixture
-def collector() -> Iterator[tuple[str, type[Collector]]]:
-    kind = type("Mine", (Collector,), {"got": []})
-    with HTTPServer(("127.0.0.1", 0), kind) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}", kind
-        server.shutdown()
-        thread.join()
+def collector() -> Iterator[Answering]:
+    with answering(b"{}") as server:
+        yield server
 
 
 def test_a_collector_gets_what_the_file_holds(
-    tmp_path: Path, run: RunReader, collector: tuple[str, type[Collector]]
+    tmp_path: Path, run: RunReader, collector: Answering
 ) -> None:
-    address, kind = collector
-    assert export_run(run, address, "otel") == 12
+    assert export_run(run, collector.url, "otel") == 12
     export_run(run, tmp_path / "spans.jsonl", "otel")
-    assert {path for path, _ in kind.got} == {"/v1/traces"}
-    assert (
-        b"\n".join(body for _, body in kind.got) + b"\n" == (tmp_path / "spans.jsonl").read_bytes()
-    )
+    assert {asked.path for asked in collector.asked} == {"/v1/traces"}
+    sent = b"".join(asked.body + b"\n" for asked in collector.asked)
+    assert sent == (tmp_path / "spans.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize(("status", "error"), [(403, Denied), (500, ServiceError)])
 def test_a_collector_that_refuses_is_one_line(
-    status: int, error: type[Exception], run: RunReader, collector: tuple[str, type[Collector]]
+    status: int, error: type[Exception], run: RunReader, collector: Answering
 ) -> None:
-    address, kind = collector
-    kind.status = status
+    collector.answer = (status, b"{}")
     with pytest.raises(error, match=str(status)):
-        export_run(run, address, "otel")
-    assert len(kind.got) == 1
+        export_run(run, collector.url, "otel")
+    assert len(collector.asked) == 1
 
 
 def test_no_collector_is_one_line(run: RunReader) -> None:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import http.server
 import io
-import threading
 import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
 
 import pytest
+from answering import Answering, Asked, answering
 from PIL import Image
 
 from mmrag.agents.own.adapters import HttpAgent
 from mmrag.errors import AgentError, ImageError, MmragError, ServiceError
 from mmrag.files.images import LazyImage
+from mmrag.files.retries import retried
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import Message
 from mmrag.records import Query
@@ -35,41 +34,22 @@ def jpeg() -> bytes:
     return buffer.getvalue()
 
 
-class Packing(http.server.BaseHTTPRequestHandler):
-    asked: ClassVar[list[str]] = []
-    bodies: ClassVar[dict[str, tuple[str, bytes]]] = {}
-
-    def do_GET(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.asked.append(self.headers.get("Accept-Encoding", ""))
-        encoding, body = self.bodies[self.path.split("/")[1]]
-        self.send_response(200)
-        self.send_header("Content-Encoding", encoding)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    do_POST = do_GET  # noqa: N815
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
+def server() -> Iterator[Answering]:
     zeros = bytes(UNPACKED)
-    Packing.bodies.update(
-        gzip=("gzip", gzip.compress(zeros, 9)),
-        br=("br", b"\x5b\xff\xff"),
-        twice=("gzip, gzip", gzip.compress(gzip.compress(zeros))),
-        cut=("gzip", gzip.compress(bytes(4000))[:-20]),
-        deflate=("deflate", zlib.compress(zeros)),
-        picture=("gzip", gzip.compress(jpeg())),
-    )
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Packing) as here:
-        threading.Thread(target=here.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{here.server_port}"
-        here.shutdown()
+    bodies = {
+        "gzip": ("gzip", gzip.compress(zeros, 9)), "br": ("br", b"\x5b\xff\xff"),
+        "twice": ("gzip, gzip", gzip.compress(gzip.compress(zeros))),
+        "cut": ("gzip", gzip.compress(bytes(4000))[:-20]),
+        "deflate": ("deflate", zlib.compress(zeros)), "picture": ("gzip", gzip.compress(jpeg())),
+    }  # fmt: skip
+
+    def packed(asked: Asked) -> tuple[int, dict[str, str], bytes]:
+        encoding, body = bodies[asked.path.split("/")[1]]
+        return 200, {"content-encoding": encoding}, body
+
+    with answering(packed) as here:
+        yield here
 
 
 def by_url(url: str, folder: Path) -> object:
@@ -97,24 +77,44 @@ CALLERS = [(by_url, ImageError), (by_search, ImageError), (by_agent, AgentError)
 @pytest.mark.parametrize(("ask", "kind"), CALLERS)
 @pytest.mark.parametrize("body", ["gzip", "deflate", "br", "twice", "cut"])
 def test_no_packed_answer_grows_beyond_its_limit(
-    tmp_path: Path,
-    server: str,
-    body: str,
-    ask: Callable[[str, Path], object],
+    tmp_path: Path, server: Answering, body: str, ask: Callable[[str, Path], object],
     kind: type[MmragError],
-) -> None:
+) -> None:  # fmt: skip
     tracemalloc.start()
     try:
         with pytest.raises(kind, match=r"larger than|packed as|broken"):
-            ask(f"{server}/{body}", tmp_path)
+            ask(f"{server.url}/{body}", tmp_path)
         assert tracemalloc.get_traced_memory()[1] < ALLOWED
     finally:
         tracemalloc.stop()
-    assert Packing.asked[-1] == "identity"
+    assert server.asked[-1].headers["accept-encoding"] == "identity"
 
 
 @pytest.mark.parametrize("ask", [by_url, by_search])
 def test_a_picture_that_comes_packed_is_unpacked(
-    tmp_path: Path, server: str, ask: Callable[[str, Path], object]
+    tmp_path: Path, server: Answering, ask: Callable[[str, Path], object]
 ) -> None:
-    assert ask(f"{server}/picture", tmp_path) == jpeg()
+    assert ask(f"{server.url}/picture", tmp_path) == jpeg()
+
+
+# -- retries
+
+
+@pytest.mark.parametrize(
+    ("good_at", "retries", "found", "waited"),
+    [(0, 3, 0, []), (2, 3, 2, [0, 1]), (9, 2, 2, [0, 1]), (9, 0, 0, [])],
+)
+def test_it_tries_until_something_is_final_and_never_waits_after_the_last(
+    good_at: int, retries: int, found: int, waited: list[int]
+) -> None:
+    asked: list[int] = []
+
+    async def attempt(before: int) -> int:
+        asked.append(before)
+        return before
+
+    def pause(before: int, _found: int) -> float | None:
+        return None if before == good_at else 0.0
+
+    assert asyncio.run(retried(attempt, retries, pause)) == found
+    assert asked == [*waited, found]

@@ -58,25 +58,17 @@ def take(judge: object, case: Case, *measures: str) -> list[Measurement]:
 # Ragas
 
 
-def test_one_sentence_of_a_hundred_is_a_hundredth() -> None:
-    text = " ".join(f"Sentence {i} is idle." for i in range(99)) + " This one is needed."
-    judge = RagasJudge(Reader(), name="reader")
-    [found] = take(
-        judge, Case(question="?", answer="x", passages=passages(text)), "context_relevance"
+@pytest.mark.parametrize(("count", "asked"), [(100, 1), (500, 5)])
+def test_a_needed_sentence_is_its_share_and_many_are_asked_about_in_parts(
+    count: int, asked: int
+) -> None:
+    text = " ".join(
+        f"Sentence {i} is {'needed' if i % 100 == 0 else 'idle'}." for i in range(count)
     )
-    assert found.value == 0.01
-    assert found.details["sentences"] == 100
-
-
-def test_many_sentences_are_asked_about_in_parts() -> None:
-    text = " ".join(f"Sentence {i} is {'needed' if i % 50 == 0 else 'idle'}." for i in range(500))
     model = Reader()
-    judge = RagasJudge(model, name="reader")
-    [found] = take(
-        judge, Case(question="?", answer="x", passages=passages(text)), "context_relevance"
-    )
-    assert found.value == 10 / 500
-    assert len(model.prompts) == 5
+    case = Case(question="?", answer="x", passages=passages(text))
+    [found] = take(RagasJudge(model, name="reader"), case, "context_relevance")
+    assert (found.value, found.details["sentences"], len(model.prompts)) == (0.01, count, asked)
 
 
 def test_faithfulness_by_statements() -> None:
@@ -140,16 +132,14 @@ LISTED = ["Results.", "The bridge is 40 m long.", "It is long.", "Long.", "It is
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
-        ("The bridge is 40 m long.", {1}),
-        ("1. The bridge is 40 m long.\n2. It is long.", {1, 2}),
+        ("The bridge is 40 m long.", {1}), ("1. The bridge is 40 m long.\n2. It is long.", {1, 2}),
         ("The bridge is 40 m long. It is long.", {1, 2}),
         ("Results The bridge is 40 m long.", {0, 1}),
-        ("It is long.\nIt is long.\nIt is long.", {2, 4}),
-        ('"Long."', {3}),
+        ("It is long.\nIt is long.\nIt is long.", {2, 4}), ('"Long."', {3}),
         ("Here are the results, and how long.\nThe bridge is 40 m long.", {1}),
-        ("Insufficient Information", set()),
-    ],
-)
+        ("Insufficient Information", set())
+    ]
+)  # fmt: skip
 def test_a_sentence_is_extracted_where_it_is_repeated_whole(said: str, kept: set[int]) -> None:
     """Not because a word of it stands in another: "Long." stands in three of them."""
     case = Case(question="How long?", answer="x", passages=passages(*LISTED))
@@ -251,8 +241,7 @@ def test_passages_beyond_one_request_are_asked_about_in_turn() -> None:
             ["The last word counts.", "It is absent."], [filler, filler, "The last word counts."]
         )
     )
-    assert found == (Support.SUPPORTED, Support.UNSUPPORTED)
-    assert len(model.prompts) == 2
+    assert (found, len(model.prompts)) == ((Support.SUPPORTED, Support.UNSUPPORTED), 2)
     assert all(len(prompt) < 1.2 * REQUEST_CHARS for prompt in model.prompts)
 
 
@@ -326,8 +315,7 @@ def test_the_papers_unfaithful_answer_is_not_half_supported() -> None:
         take(judge, Case(question=WHO, answer=a, passages=(OPPENHEIMER,)), "faithfulness")[0]
         for a in (FAITHFUL, UNFAITHFUL)
     )
-    assert good.value == 1.0
-    assert bad.value == 0.0
+    assert (good.value, bad.value) == (1.0, 0.0)
     assert bad.approximate
 
 
@@ -341,11 +329,9 @@ GIVEN = passages(
 
 def case(answer: str, **more: object) -> Case:
     fields: dict[str, object] = {
-        "question": "How long is the bridge?",
-        "passages": GIVEN,
-        "references": ("The bridge is 40 m long.",),
-        "expected": ("p1",),
-    }
+        "question": "How long is the bridge?", "passages": GIVEN,
+        "references": ("The bridge is 40 m long.",), "expected": ("p1",)
+    }  # fmt: skip
     return Case(answer=answer, **(fields | more))  # type: ignore[arg-type]
 
 
@@ -359,8 +345,7 @@ def test_garage_with_a_model() -> None:
     good = values(take(judge, case("The bridge is 40 m long.", citations=("p1", "p4")), *GARAGE))
     assert good["raf"] == good["factuality"] == good["eligibility"] == 1.0
     assert (good["deflection_true_positive"], good["deflection_false_positive"]) == (None, 0.0)
-    assert good["attribution_precision"] == 0.5
-    assert good["attribution_f1"] == pytest.approx(2 / 3)
+    assert (good["attribution_precision"], good["attribution_f1"]) == (0.5, pytest.approx(2 / 3))
     assert len(model.prompts) == 4  # eligibility, deflection, two times support
 
     stale = values(take(judge, case("The bridge is 40 m long. It was 38 m long."), *GARAGE))
@@ -444,17 +429,14 @@ def test_a_failing_judge_fails_only_what_rests_on_it() -> None:
 @pytest.mark.parametrize(
     ("answer", "declines"),
     [
-        ("I don't know.", True),
-        ("", True),
-        ("I'm sorry, the passages do not say.", True),
+        ("I don't know.", True), ("", True), ("I'm sorry, the passages do not say.", True),
         ("There is not enough grounding for an answer.", True),
         ("I don't know. I hope that this helps!", True),
         ("The sources don't say it outright, but it is 4 m.", False),
         ("The passages do not mention the price. It opened in 1987.", False),
-        ("I don't know, but it is 4.", False),
-        ("It is 4 m. " * 600 + "I don't know.", False),
-    ],
-)
+        ("I don't know, but it is 4.", False), ("It is 4 m. " * 600 + "I don't know.", False)
+    ]
+)  # fmt: skip
 def test_declining(answer: str, declines: bool) -> None:
     assert deflects(answer) is declines
 

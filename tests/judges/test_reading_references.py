@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from compared_times import times_as_long
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.rules import rule
 from mmrag.judges.builtin.target import Target, wordings
+from mmrag.judges.builtin.trees import Forest, Tree, Trees
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
-from mmrag.text.numbers import MONTHS, quantities
+from mmrag.text.normalise import MAX_CHARS, is_missing, missing_reason, official_missing
+from mmrag.text.numbers import MONTHS, Quantity, quantities, same_date, same_quantity
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +44,10 @@ def test_the_end_of_a_sentence_is_no_decimal_point(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "values"),
     [
-        ("They have won it once, in 2010", [1, 2010]),
-        ("It was once a church", []),
-        ("Once upon a time", []),
-        ("all at once", []),
-        ("twice", [2]),
-        ("three times", [3]),
-    ],
-)
+        ("They have won it once, in 2010", [1, 2010]), ("It was once a church", []),
+        ("Once upon a time", []), ("all at once", []), ("twice", [2]), ("three times", [3])
+    ]
+)  # fmt: skip
 def test_once_counts_where_it_does_not_mean_formerly(text: str, values: list[int]) -> None:
     assert [q.raw for q in Reading(text).quantities] == values
 
@@ -124,3 +125,180 @@ def test_rules(
 ) -> None:
     ruling = rule(Target(question, tuple(references), vectors), Reading(reply))
     assert (None if ruling is None else ruling.correct) is correct
+
+
+# -- numbers
+
+
+def quantity(text: str) -> Quantity:
+    found = Reading(text).quantities
+    assert len(found) == 1, found
+    return found[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "kind"),
+    [
+        ("324 m", 324.0, "length"), ("5 miles", 8046.72, "length"),
+        ("6 feet 2 inches", 1.8796, "length"), ("twenty-one", 21.0, ""),
+        ("one hundred and two", 102.0, ""), ("two thousand five hundred", 2500.0, ""),
+        ("$2.3 billion", 2.3e9, "money:$"), ("1,234,567", 1234567.0, ""),
+        ("71 per cent", 71.0, "percent"), ("212 °F", 100.0, "temperature"),
+        ("1 hour 30 minutes", 5400.0, "time"), ("62 mph", 27.71648, "speed"), ("36.0", 36.0, ""),
+        ("3rd", 3.0, "")
+    ]
+)  # fmt: skip
+def test_quantities(text: str, value: float, kind: str) -> None:
+    found = quantity(text)
+    assert (found.value, found.kind) == (pytest.approx(value), kind)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("324 metres", "1063 feet", True), ("10 feet", "3 metres", True),
+        ("10 feet", "3.5 metres", False), ("8,336,817", "8.3 million", True),
+        ("8,336,817", "9 million", False), ("1889", "1890", False), ("42", "43", False),
+        ("100 °C", "212 °F", True), ("3rd", "4th", False), ("$5", "5 euros", False),
+        ("12 kg", "13 kg", False), ("4", "4 strings", True)
+    ]
+)  # fmt: skip
+def test_same_quantity(first: str, second: str, same: bool) -> None:
+    assert same_quantity(quantity(first), quantity(second)) is same
+    assert same_quantity(quantity(second), quantity(first)) is same
+
+
+def test_a_decade_is_no_duration() -> None:
+    assert quantity("1980s").kind == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        ("June 11, 1954", "11 June 1954", True), ("11th of June 1954", "June 1954", True),
+        ("June 11, 1954", "July 11, 1954", False), ("1954", "June 1954", True),
+        ("the 1930s", "1934", True), ("the 1930s", "1944", False), ("June 11", "1954", None)
+    ]
+)  # fmt: skip
+def test_dates(first: str, second: str, same: bool | None) -> None:
+    one, two = Reading(first).dates[0], Reading(second).dates[0]
+    assert same_date(one, two) is same
+
+
+def test_glued_words_of_search_assistants_come_apart() -> None:
+    assert Reading("It was sung byNorah Jones1.").words[-3:] == ["norah", "jones", "1"]
+    assert Reading("It opened on September 13, 20121.").words[-1] == "2012"
+    assert Reading("at least $75,0001.").words[-1] == "75000"
+
+
+def test_trees_are_evaluated_as_written() -> None:
+    #        x ≤ 0.5 ─► −1      else y ≤ 2 ─► +2, else +5
+    tree = Tree(
+        feature=(0, 1), threshold=(0.5, 2.0), left=(-1, -2), right=(1, -3), leaf=(-1.0, 2.0, 5.0)
+    )
+    stump = Tree(feature=(), threshold=(), left=(), right=(), leaf=(0.25,))
+    forest = Forest(Trees(names=("x", "y"), base=0.5, trees=(tree, stump)), ["x", "y"])
+    import numpy as np
+
+    rows = np.array([[0.5, 9.0], [0.6, 2.0], [0.6, 2.1]])
+    assert forest.log_odds(rows).tolist() == [-0.25, 2.75, 5.75]
+
+
+# -- missing
+
+DONT_KNOW = [
+    "I don't know", "I don’t know", "I don‘t know", "I don´t know", "I don`t know",
+    "I donʼt know", "I don′t know", "I don＇t know", "I dont know", "I do not know",
+    "i don't know.", "I DON'T KNOW!", "I Don’t Know…", "i dont know...", "I don' t know",
+    "I don 't know", "  I don't know  ", "\n\tI don't know\n", "\"I don't know\"",
+    "“I don’t know.”",
+    "**I don't know**", "*I don’t know.*", "<p>I don&#39;t know</p>", "<b>I don&rsquo;t know</b>",
+    "`I don't know`", "I don\u200b't know", "Ｉ don't know", "I\u00a0don't\u00a0know",
+    "I don't know the answer.", "I don't know the answer to that question, sorry.",
+    "I really don't know", "Sorry, I don't know", "I'm sorry, but I don’t know.",
+    "Well, I dont know",
+    "I don't know, sorry!", "Hmm, I don't know...", "idk", "IDK.", "dunno", "Don't know",
+    "# I don't know", "> I don't know", "I honestly do not know.", "I don't actually know that.",
+]  # fmt: skip
+
+REFUSALS = [
+    "", "   ", "\n", "\u200b", "…", "...", "-", "**", "<br>", "N/A", "n/a", "unknown", "Not sure.",
+    "I'm sorry, I can't find the price of this car.",
+    "I’m sorry, but I couldn’t find any information about that.",
+    "I'm not sure.", "I am not certain about that.", "I have no idea.", "No idea",
+    "I cannot answer this question.", "I can't tell from the picture.",
+    "I'm unable to determine this.",
+    "Unfortunately, I do not have that information.", "I don't have access to real-time data.",
+    "As an AI language model, I don't have access to current prices.",
+    "The answer is not available.", "That information is not provided in the context.",
+    "There is no information about this in the image.", "It is unclear from the picture.",
+    "I don't know. You could check the museum's website.",
+    "I'm sorry, I can't help with that. Please contact the store.",
+    "I don't know, but you can look it up online.", "I would rather not answer that.",
+]  # fmt: skip
+
+CLARIFICATIONS = [
+    "Could you please clarify which car you mean?", "Which building are you referring to?",
+    "Can you be more specific?", "Please provide more context.", "What do you mean?",
+    "Please specify the year.", "Did you mean the red one or the blue one?",
+    "I need more information. Could you show me the label?", "Could you take another picture? "
+    "Please retake it closer to the label.",
+]  # fmt: skip
+
+ANSWERS = [
+    "I don't know, but it is X", "I don't know, but it is 4",
+    "I don’t know, but I think it's Paris.",
+    "I'm not sure, but the answer is probably Mount Fuji.", "I don't know. It was built in 1889.",
+    "I dont know - 42", "I don't know... Paris?",
+    "Sorry, I don't know exactly; however, it is red.",
+    "As an AI language model, I don't have access to live data. However, it was 21 in 2016.",
+    "I Don't Know How to Love Him was sung by Yvonne Elliman.", '"I don\'t know" is by Lisa.',
+    "Nobody knows: the case is open.",
+    "Paris", "4", "no", "Yes.", "Unknown Mortal Orchestra", "π", "$5", "Don't Look Now",
+    "The Unknown Soldier", "It is an apple.", "None of them.", "It is not a cat.",
+]  # fmt: skip
+
+
+def test_there_are_thirty_typographies() -> None:
+    assert len(set(DONT_KNOW)) >= 30
+
+
+@pytest.mark.parametrize("reply", DONT_KNOW)
+def test_dont_know_in_every_typography(reply: str) -> None:
+    assert missing_reason(reply) == "refusal"
+
+
+@pytest.mark.parametrize("reply", REFUSALS)
+def test_refusals(reply: str) -> None:
+    assert missing_reason(reply) in ("refusal", "empty")
+
+
+@pytest.mark.parametrize("reply", CLARIFICATIONS)
+def test_clarifying_questions(reply: str) -> None:
+    assert missing_reason(reply) in ("clarification", "refusal")
+
+
+@pytest.mark.parametrize("reply", ANSWERS)
+def test_answers_are_not_missing(reply: str) -> None:
+    assert missing_reason(reply) is None
+
+
+def test_the_official_rule_is_a_literal_substring() -> None:
+    assert official_missing("I DON'T KNOW, but it is X")
+    assert not official_missing("I don’t know")
+    assert not official_missing("I do not know")
+    assert not is_missing("I don't know, but it is X")
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    assert missing_reason(text) in (None, "empty", "refusal", "clarification")
+
+
+@pytest.mark.parametrize(
+    "unit", ["I don't know ", "<b>", "a.", "I'm sorry, ", "((((", "\u0301", "[1](", "but "]
+)
+def test_enormous_replies_take_no_longer_than_long_ones(unit: str) -> None:
+    enormous, long = (unit * (n * MAX_CHARS // len(unit)) for n in (200, 4))
+    assert times_as_long(lambda: missing_reason(enormous), lambda: missing_reason(long)) < 5

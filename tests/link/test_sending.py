@@ -117,8 +117,7 @@ def test_a_link_is_a_condition_as_a_degradation_is() -> None:
     optics = CaptureOptics(links=read_links("radio:thing"))
     name = "low-light@2+link:radio:thing"
     first, again = (optics.apply(session(), name, 7) for _ in range(2))
-    assert first.degradation == name
-    assert first.capture.image.data == again.capture.image.data
+    assert (first.degradation, first.capture.image.data) == (name, again.capture.image.data)
     record = first.capture.degraded
     assert record["link"]["bytes"] == len(first.capture.image.data)
     assert record["link"]["about"]["bytes_per_second"] == 100_000

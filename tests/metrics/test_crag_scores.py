@@ -39,8 +39,7 @@ def test_a_hand_graded_file_scores_with_and_without_acceptable(tmp_path: Path) -
         for i, outcome in enumerate(GRADED)
     ))  # fmt: skip
     figures = json.loads(mmrag("score", str(file), "--protocol", "crag", "--json").stdout)["all"]
-    assert round(figures["truthfulness"], 3) == 0.214
-    assert round(figures["automatic"], 3) == 0.286
+    assert (round(figures["truthfulness"], 3), round(figures["automatic"], 3)) == (0.214, 0.286)
     shares = [figures[name] for name in ("perfect", "acceptable", "missing", "incorrect")]
     assert shares == pytest.approx([3 / 7, 1 / 7, 1 / 7, 2 / 7])
     shown = mmrag("score", str(file), "--protocol", "crag").stdout
@@ -76,8 +75,7 @@ def test_two_judges_are_averaged_each_by_itself() -> None:
     ]
     assert judges_of(rows) == [[P, M, P, A], [W, M, P, W]]
     figures = crag_figures(rows)
-    assert figures["judges"] == 2
-    assert figures["perfect"] == pytest.approx((2 / 4 + 1 / 4) / 2)
+    assert (figures["judges"], figures["perfect"]) == (2, pytest.approx((2 / 4 + 1 / 4) / 2))
     assert figures["incorrect"] == pytest.approx((0 + 2 / 4) / 2)
     assert figures["truthfulness"] == pytest.approx((2.5 / 4 + (1 - 2) / 4) / 2)
     assert figures["automatic"] == pytest.approx((3 / 4 + (1 - 2) / 4) / 2)
@@ -133,13 +131,11 @@ FALSE = {"question": "Who sang it?", "references": ["invalid question", "Nobody 
 @pytest.mark.parametrize(
     ("prediction", "outcome", "printed"),
     [
-        ("invalid question", "perfect", 1.0),
-        ("Invalid Question", "perfect", 1.0),
-        ("Nobody sang it: it has no words.", "perfect", -1.0),
-        ("I don't know", "missing", 0.0),
-        ("Ann sang it.", "incorrect", -1.0),
-    ],
-)
+        ("invalid question", "perfect", 1.0), ("Invalid Question", "perfect", 1.0),
+        ("Nobody sang it: it has no words.", "perfect", -1.0), ("I don't know", "missing", 0.0),
+        ("Ann sang it.", "incorrect", -1.0)
+    ]
+)  # fmt: skip
 def test_false_premises_both_ways(
     tmp_path: Path, prediction: str, outcome: str, printed: float
 ) -> None:

@@ -23,25 +23,20 @@ from mmrag.records import Outcome
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "data/official_scores.json").read_text())
 BY_LETTER = {
-    "c": Outcome.PERFECT,
-    "a": Outcome.ACCEPTABLE,
-    "m": Outcome.MISSING,
-    "i": Outcome.INCORRECT,
-    "u": Outcome.UNSCORED,
-}
+    "c": Outcome.PERFECT, "a": Outcome.ACCEPTABLE, "m": Outcome.MISSING, "i": Outcome.INCORRECT,
+    "u": Outcome.UNSCORED
+}  # fmt: skip
 
 
 def golden_turns(case: dict) -> list[TurnScore]:
     return [
         TurnScore(
-            session_id=session,
-            turn_index=index,
-            outcome=Outcome.PERFECT if outcome == "correct" else Outcome(outcome),
-            exact=exact,
-            is_ego=ego,
-        )
-        for session, index, outcome, exact, ego in case["turns"]
-    ]
+            session_id=session, turn_index=index,
+            outcome=Outcome.PERFECT if outcome == "correct" else Outcome(outcome), exact=exact,
+            is_ego=ego
+        ) for session,
+        index, outcome, exact, ego in case["turns"]
+    ]  # fmt: skip
 
 
 def session(letters: str, sid: str = "s", **more) -> list[TurnScore]:
@@ -79,13 +74,10 @@ def test_the_two_views_of_strict_by_hand() -> None:
     # c i m | c c   the pair (i, m) cuts two correct turns; second session is whole
     turns = session("cimcc", "a") + session("ca", "b")
     figures = score(turns, "strict", resamples=0)["all"]
-    assert figures["as_answered"]["accuracy"] == pytest.approx(5 / 7)
-    assert figures["correct"] == 3
-    assert figures["miss"] == 3
-    assert figures["truthfulness_score"] == pytest.approx((3 - 1) / 7)
+    assert (figures["as_answered"]["accuracy"], figures["correct"]) == (pytest.approx(5 / 7), 3)
+    assert (figures["miss"], figures["truthfulness_score"]) == (3, pytest.approx((3 - 1) / 7))
     assert figures["mean_multi_turn_conversation_score"] == pytest.approx((0 / 5 + 1) / 2)
-    assert figures["early_stop_rate"] == 0.5
-    assert figures["two_strike_rate"] == 0.5
+    assert (figures["early_stop_rate"], figures["two_strike_rate"]) == (0.5, 0.5)
     assert figures["successful_turns"] == pytest.approx((1 + 2) / 2)
 
 
@@ -129,15 +121,11 @@ def test_missing_verdicts_make_the_headline_bounds_by_hand() -> None:
     turns = [*session("cu", "a"), *session("uc", "b")]
     for protocol in ("strict", "crag-mm", "kddcup25"):
         figures = score(turns, protocol)["all"]
-        assert next(iter(figures)) == "bounds"
-        assert figures["unjudged"] == 2
+        assert (next(iter(figures)), figures["unjudged"]) == ("bounds", 2)
         assert figures["bounds"] == {
-            "accuracy": [0.5, 1.0],
-            "missing": [0.0, 0.5],
-            "hallucination_rate": [0.0, 0.5],
-            "truthfulness_score": [0.0, 1.0],
-            "mean_multi_turn_conversation_score": [0.0, 1.0],
-        }
+            "accuracy": [0.5, 1.0], "missing": [0.0, 0.5], "hallucination_rate": [0.0, 0.5],
+            "truthfulness_score": [0.0, 1.0], "mean_multi_turn_conversation_score": [0.0, 1.0]
+        }  # fmt: skip
         for name in figures["bounds"]:
             assert figures[name] is None
 
@@ -176,9 +164,7 @@ def test_turns_that_were_never_asked_are_missing_as_experienced_only() -> None:
     rows = session("im", "a")
     rows.append(TurnScore(session_id="a", turn_index=2, outcome=Outcome.UNSCORED, skipped=True))
     strict = score(rows, "strict", resamples=0)["all"]
-    assert strict["as_answered"]["total"] == 2
-    assert strict["coverage"] == 1.0
-    assert strict["total"] == 3
+    assert (strict["as_answered"]["total"], strict["coverage"], strict["total"]) == (2, 1.0, 3)
     assert strict["early_stop_rate"] == 1.0
     official = score(rows, "crag-mm")["all"]
     assert official["not_asked"] == 1
@@ -188,8 +174,7 @@ def test_turns_that_were_never_asked_are_missing_as_experienced_only() -> None:
 def test_nothing_at_all_is_zeros_not_nan() -> None:
     for protocol in ("strict", "crag-mm", "kddcup25"):
         figures = score([], protocol)["all"]
-        assert figures["total"] == 0
-        assert figures["truthfulness_score"] == 0.0
+        assert (figures["total"], figures["truthfulness_score"]) == (0, 0.0)
 
 
 def test_an_unknown_protocol_names_the_known_ones() -> None:
@@ -272,8 +257,7 @@ def test_a_panel_averages_every_rate_over_its_judges() -> None:
     ]
     for protocol in ("strict", "crag-mm", "kddcup25"):
         figures = score(rows, protocol, resamples=0)["all"]
-        assert figures["accuracy"] == 0.75
-        assert figures["hallucination_rate"] == 0.25
+        assert (figures["accuracy"], figures["hallucination_rate"]) == (0.75, 0.25)
         assert figures["truthfulness_score"] == 0.5
         assert figures["mean_multi_turn_conversation_score"] == 0.5
         assert score(rows[:1] * 1, protocol, resamples=0)["all"]["truthfulness_score"] == 0.0
@@ -296,5 +280,4 @@ def test_a_reply_can_be_exact_and_missing_at_once() -> None:
     assert figures["truthfulness_score"] == (2 + 1) / 2 - 1
     assert figures["mean_multi_turn_conversation_score"] == 0.0
     alone = score([both], "kddcup25")["all"]
-    assert alone["hallucination"] == -1
-    assert alone["mean_multi_turn_conversation_score"] == 1.0
+    assert (alone["hallucination"], alone["mean_multi_turn_conversation_score"]) == (-1, 1.0)

@@ -1,5 +1,5 @@
 """Intervals and tests: hand-computed values, known laws, honest ends. Coverage over 1,000 simulated
-runs is in scripts/bench/intervals.py (docs/benchmarks/judges.md)."""
+runs stands in docs/benchmarks/judges.md."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from mmrag.metrics.statistics import (
     bootstrap_replicates,
     cluster_bootstrap,
     cluster_permutation,
+    cluster_permutations,
     cluster_standard_error,
     holm,
     mcnemar,
@@ -54,8 +55,7 @@ def test_bootstrap_estimates_are_plain_means() -> None:
     values = [1, 0, -1, 1, 1, 0]
     clusters = ["a", "a", "b", "b", "c", "d"]
     found = cluster_bootstrap(values, clusters, resamples=500)
-    assert found.estimate == pytest.approx(2 / 6)
-    assert (found.n, found.clusters) == (6, 4)
+    assert (found.estimate, (found.n, found.clusters)) == (pytest.approx(2 / 6), (6, 4))
 
 
 def test_one_cluster_has_no_interval() -> None:
@@ -112,8 +112,7 @@ def test_permutation_by_enumeration() -> None:
     # Three sessions with differences 1, 2, 4: of 8 sign patterns only ±7 reach |7|: p = 2/8, ties
     # counted half: 1/8.
     found = cluster_permutation([1, 2, 4], [0, 0, 0], ["a", "b", "c"], resamples=40_000)
-    assert found.difference == pytest.approx(7 / 3)
-    assert found.p == pytest.approx(1 / 8, abs=0.006)
+    assert (found.difference, found.p) == (pytest.approx(7 / 3), pytest.approx(1 / 8, abs=0.006))
 
 
 def test_permutation_of_equal_runs() -> None:
@@ -183,3 +182,39 @@ def test_cluster_standard_error_by_hand() -> None:
     # √(2·(.25 + .25))/4 = .25
     assert cluster_standard_error([1, 0, 1, 1], ["a", "a", "b", "b"]) == pytest.approx(0.25)
     assert cluster_standard_error([1, 0], ["a", "a"]) is None
+
+
+# -- many permutations
+
+
+def test_one_column_is_the_plain_test() -> None:
+    rng = np.random.default_rng(1)
+    clusters = np.repeat(np.arange(60), 4)
+    first = rng.choice([1.0, 0.0, -1.0], 240, p=[0.5, 0.2, 0.3])
+    second = rng.choice([1.0, 0.0, -1.0], 240, p=[0.4, 0.2, 0.4])
+    plain = cluster_permutation(first, second, clusters, seed=3)
+    sums = np.bincount(clusters, first - second)[:, None]
+    (many,) = cluster_permutations(sums, np.full((60, 1), 4.0), seed=3)
+    assert many.difference == pytest.approx(plain.difference)
+    assert (many.n, many.clusters) == (plain.n, plain.clusters)
+    assert many.p == pytest.approx(plain.p, abs=0.01)
+    assert many.detectable == pytest.approx(plain.detectable, rel=1e-9)
+
+
+def test_many_columns_keep_their_level() -> None:
+    rng = np.random.default_rng(2)
+    differences = rng.choice([-1.0, 0.0, 1.0], (150, 400))
+    found = cluster_permutations(differences, np.ones((150, 400)), resamples=2000)
+    share = np.mean([test.p < 0.05 for test in found])
+    assert 0.02 < share < 0.08
+
+
+def test_columns_without_items_or_differences() -> None:
+    none, still = cluster_permutations(np.zeros((5, 2)), [[0.0, 1.0]] * 5)
+    assert (none.n, none.p, none.detectable) == (0, 1.0, None)
+    assert (still.n, still.p, still.difference) == (5, 1.0, 0.0)
+
+
+def test_shapes_must_match() -> None:
+    with pytest.raises(UsageError, match="one shape"):
+        cluster_permutations(np.zeros((3, 2)), np.zeros((3, 1)))

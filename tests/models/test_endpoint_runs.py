@@ -63,10 +63,8 @@ def test_a_refused_key_ends_a_run_and_a_mended_one_goes_on(server: Any, tmp_path
     assert turns(out) == []
     mmrag("resume", str(out), key="right")
     assert {turn.status for turn in turns(out)} <= {
-        Status.ANSWERED,
-        Status.ABSTAINED,
-        Status.SKIPPED_AFTER_STOP,
-    }
+        Status.ANSWERED, Status.ABSTAINED, Status.SKIPPED_AFTER_STOP
+    }  # fmt: skip
 
 
 def test_a_judges_refused_key_ends_a_run_too(server: Any, tmp_path: Path) -> None:

@@ -103,8 +103,7 @@ def test_python_and_other_tools(failed: Path) -> None:
     run = load_run(failed)
     scores = run.score()
     assert scores.truthfulness is scores.accuracy is None
-    assert scores.bounds == (0.0, 1.0)
-    assert scores.coverage == 0.5
+    assert (scores.bounds, scores.coverage) == ((0.0, 1.0), 0.5)
     assert "0.0% … 100.0%" in repr(run)
     assert NOTE in repr(run)
     with RunReader(failed) as reader:
@@ -131,12 +130,10 @@ def test_a_report_says_so_first(failed: Path, tmp_path: Path) -> None:
 
 def test_the_app_shows_bounds(failed: Path, whole: Path) -> None:
     summary = summarise(failed)
-    assert summary.truthfulness.bounds == (0.0, 1.0)
-    assert summary.right is None
+    assert (summary.truthfulness.bounds, summary.right) == ((0.0, 1.0), None)
     analysis = Analysis({p.name: Catalogue(RunReader(p)) for p in (failed, whole)})
     found = analysis.compare(("whole", "clean"), ("failed", "clean"))
-    assert found.main.estimate is None
-    assert found.main.bounds == (0.0, 1.0)
+    assert (found.main.estimate, found.main.bounds) == (None, (0.0, 1.0))
     assert "verdicts are missing" in render("differences.html.j2", found=found)
 
 

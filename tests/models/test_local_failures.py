@@ -95,8 +95,7 @@ def test_what_cannot_be_loaded_is_told_while_warming_and_not_tried_again(loads, 
         asyncio.run(model.warm())
     failed = together(model, "a", "b") + together(model, "c")
     assert all(isinstance(f, Unavailable) and "hf download" in str(f) for f in failed)
-    assert len(loads) == 1
-    assert model.batch == 16
+    assert (len(loads), model.batch) == (1, 16)
 
 
 def test_a_damaged_file_of_weights_is_told_with_the_cure(tmp_path):

@@ -35,8 +35,7 @@ def test_a_completion_with_usage_price_and_logprobs(server):
     done = ask(
         server, GenerateOptions(logprobs=True, seed=3, stop=("x",)), price_in=2, price_out=10
     )
-    assert done.text == "Blue."
-    assert done.model == "fake-1"
+    assert (done.text, done.model) == ("Blue.", "fake-1")
     assert (done.usage.input_tokens, done.usage.output_tokens, done.usage.calls) == (10, 2, 1)
     assert done.usage.cost == pytest.approx((10 * 2 + 2 * 10) / 1e6)
     assert done.logprobs == (("Blue", -0.1),)
@@ -95,8 +94,7 @@ def test_what_a_call_gave_is_sent_as_endpoints_want_it(server):
 @pytest.mark.parametrize("fault", ["429", "500", "503", "drop", "malformed"])
 def test_passing_faults_are_retried(server, fault):
     server.script = [fault, fault]
-    assert ask(server).text == "Blue."
-    assert len(server.bodies) == 3
+    assert (ask(server).text, len(server.bodies)) == ("Blue.", 3)
 
 
 @pytest.mark.parametrize(

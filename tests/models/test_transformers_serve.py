@@ -108,8 +108,7 @@ def test_a_model_says_the_same_in_the_process_and_served(served):
         return await model.generate([message], GenerateOptions(max_tokens=6, temperature=0.0))
 
     here, there = asyncio.run(run()), asked(url, str(folder))[0]
-    assert here.text == there.text
-    assert here.usage.output_tokens == there.usage.output_tokens
+    assert (here.text, here.usage.output_tokens) == (there.text, there.usage.output_tokens)
 
 
 def test_a_model_that_is_not_served_is_a_typed_error(served):

@@ -50,18 +50,14 @@ def test_every_passage_of_it_is_known_by_its_content() -> None:
 @pytest.mark.parametrize(
     ("agent", "expected"),
     [
-        ("grounded", True),
-        ("task1:model=(fake:)", True),
-        ("random", False),
-        ("faulty:agent=random", False),
-        ("faulty:agent=task3", True),
-        ("llm-only:model=(openai:name=m)", False),
-        ("command:run=cat", False),
+        ("grounded", True), ("task1:model=(fake:)", True), ("random", False),
+        ("faulty:agent=random", False), ("faulty:agent=task3", True),
+        ("llm-only:model=(openai:name=m)", False), ("command:run=cat", False),
         ("python:name=test_shipped_index/answer", False),
         ("python:name=test_shipped_index/Blind", False),
-        ("python:name=test_shipped_index/Searching", True),
-    ],
-)
+        ("python:name=test_shipped_index/Searching", True)
+    ]
+)  # fmt: skip
 def test_only_agents_that_search_get_an_index(agent: str, expected: bool) -> None:
     assert searches(agent) is expected
 
@@ -74,8 +70,7 @@ def test_nothing_is_indexed_for_an_agent_that_searches_nothing(
     (world / "pages.parquet").write_bytes(b"no table")  # building an index would fail here
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     parts = Parts(RunConfig(data=str(world), agent="python:name=test_shipped_index/answer"))
-    assert parts.index is None
-    assert parts.resources.web_search is None
+    assert (parts.index, parts.resources.web_search) == (None, None)
     assert not (tmp_path / "cache").exists()
 
 

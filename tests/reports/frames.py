@@ -46,23 +46,15 @@ def make_frame(
     full = np.ones(n, bool)
     columns |= {
         "turn": np.tile(np.arange(turns), sessions).astype(np.int32),
-        "condition": np.zeros(n, np.int32),
-        "degradation": np.zeros(n, np.int32),
-        "grounding": np.full(n, -1, np.int32),
-        "score": score.astype(np.int8),
-        "asked": full,
-        "scored": full,
-        "kept": full,
-    }
+        "condition": np.zeros(n, np.int32), "degradation": np.zeros(n, np.int32),
+        "grounding": np.full(n, -1, np.int32), "score": score.astype(np.int8), "asked": full,
+        "scored": full, "kept": full
+    }  # fmt: skip
     return Frame(
-        sessions=[f"s{i}" for i in range(sessions)],
-        conditions=["clean"],
-        columns=columns,
+        sessions=[f"s{i}" for i in range(sessions)], conditions=["clean"], columns=columns,
         categories={
-            **{name: list(values) for name, values in SLICES.items()},
-            "condition": ["clean"],
-            "degradation": ["clean"],
-            "grounding": [],
+            **{name: list(values) for name, values in SLICES.items()}, "condition": ["clean"],
+            "degradation": ["clean"], "grounding": []
         },
-        starts=np.arange(0, n, turns),
-    )
+        starts=np.arange(0, n, turns)
+    )  # fmt: skip

@@ -58,14 +58,10 @@ def uniform(folder: Path, outcome: Outcome | None, status: Status, *, sessions: 
                     verdict = Verdict(outcome=outcome, judge="j")
                 store.commit(
                     TurnResult(
-                        session_id=session.id,
-                        turn_index=turn.index,
-                        status=status,
-                        reply=reply,
-                        verdict=verdict,
-                        seconds=1.0,
-                    ),
-                )
+                        session_id=session.id, turn_index=turn.index, status=status, reply=reply,
+                        verdict=verdict, seconds=1.0,
+                    )
+                )  # fmt: skip
     return folder
 
 
@@ -93,9 +89,6 @@ def test_a_run_without_turns_is_refused(tmp_path: Path) -> None:
         store.set_meta("judge", "j")
     with pytest.raises(StoreError, match="no turn has been committed yet"):
         make_report([tmp_path / "run"], tmp_path / "out")
-
-
-def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is no run"):
         make_report([tmp_path], tmp_path / "out")
 
@@ -110,17 +103,12 @@ def test_runs_under_different_rules_need_a_choice(tmp_path: Path) -> None:
 
 
 def test_one_session(tmp_path: Path) -> None:
-    report, page = written(plant(tmp_path / "run", sessions=1), tmp_path)
-    figure = report["runs"][0]["conditions"][0]["strict"]["as_answered"]["truthfulness_score"]
-    assert figure["low"] is None
-    assert figure["sessions"] == 1
-    assert "a single session" in page
-
-
-def test_one_session_in_a_sweep(tmp_path: Path) -> None:
     folder = plant(tmp_path / "run", sessions=1, conditions=("clean", "rotated@2"))
-    report, _ = written(folder, tmp_path)
+    report, page = written(folder, tmp_path)
+    figure = report["runs"][0]["conditions"][0]["strict"]["as_answered"]["truthfulness_score"]
+    assert (figure["low"], figure["sessions"]) == (None, 1)
     assert report["runs"][0]["robustness"]["points"][0]["change"]["low"] is None
+    assert "a single session" in page
 
 
 @pytest.mark.parametrize("status", [Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR])
@@ -133,28 +121,22 @@ def test_all_errors(tmp_path: Path, status: Status) -> None:
     assert "No turn could be scored" in page
 
 
-def test_all_errors_count_when_one_says_so(tmp_path: Path) -> None:
-    folder = uniform(tmp_path / "run", None, Status.TIMEOUT)
-    options = ReportOptions(resamples=50, agent_errors="incorrect")
-    report, _ = written(folder, tmp_path, options)
-    answered = report["runs"][0]["conditions"][0]["strict"]["as_answered"]
+def test_all_alike(tmp_path: Path) -> None:
+    def of(outcome: Outcome | None, status: Status, options: ReportOptions = FAST) -> tuple:
+        folder = uniform(tmp_path / status, outcome, status)
+        report, page = written(folder, tmp_path / f"{status} report", options)
+        run = report["runs"][0]
+        return run, run["conditions"][0]["strict"]["as_answered"], page
+
+    late = ReportOptions(resamples=50, agent_errors="incorrect")
+    _, answered, _ = of(None, Status.TIMEOUT, late)
     assert answered["truthfulness_score"]["estimate"] == -1.0
-
-
-def test_all_abstained(tmp_path: Path) -> None:
-    folder = uniform(tmp_path / "run", Outcome.MISSING, Status.ABSTAINED)
-    report, _ = written(folder, tmp_path)
-    run = report["runs"][0]
-    assert run["conditions"][0]["strict"]["as_answered"]["missing"]["estimate"] == 1.0
+    run, answered, _ = of(Outcome.MISSING, Status.ABSTAINED)
+    assert answered["missing"]["estimate"] == 1.0
     assert run["costs"]["cost_per_correct_turn"] is None
-
-
-def test_all_right(tmp_path: Path) -> None:
-    folder = uniform(tmp_path / "run", Outcome.PERFECT, Status.ANSWERED)
-    report, page = written(folder, tmp_path)
-    assert report["runs"][0]["failures"] == []
+    run, _, page = of(Outcome.PERFECT, Status.ANSWERED)
+    assert run["failures"] == []
     assert "No scored turn failed" in page
-    assert report["runs"][0]["conversation"]["main"]["saved"]["turns"] == 0
 
 
 def test_a_small_slice_is_greyed_and_kept(tmp_path: Path) -> None:
@@ -233,15 +215,11 @@ def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
         store.begin(0, session)
         for turn in session.turns:
             reply = Reply(text=bad, trace=(Step(name=bad, seconds=0.1),), confidence=0.9)
+            verdict = Verdict(outcome=Outcome.INCORRECT, judge=bad, reason=bad)
             store.commit(
-                TurnResult(
-                    session_id=bad,
-                    turn_index=turn.index,
-                    status=Status.ANSWERED,
-                    reply=reply,
-                    verdict=Verdict(outcome=Outcome.INCORRECT, judge=bad, reason=bad),
-                ),
-            )
+                TurnResult(session_id=bad, turn_index=turn.index, status=Status.ANSWERED,
+                           reply=reply, verdict=verdict)
+            )  # fmt: skip
     _, page = written(folder, tmp_path, ReportOptions(resamples=10, title=bad))
     assert "<script" not in page
     assert "<img src=http" not in page

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from small_runs import ByNumber, Equality, make_session, run_all
 
-from mmrag.errors import DataError, JudgeError
+from mmrag.errors import DataError, JudgeError, SpecError
 from mmrag.metrics.protocols import strikes
 from mmrag.records import (
     JudgeItem,
@@ -34,15 +36,10 @@ def converse(agent, judge=None, *, turns=6, stop=None, rules=Rules(), done=()):
 
     results = asyncio.run(
         hold_conversation(
-            make_session(1, turns=turns),
-            agent,
-            judge or Equality(),
-            commit,
-            stop=stop or strikes(2),
-            rules=rules,
-            done=done,
+            make_session(1, turns=turns), agent, judge or Equality(), commit,
+            stop=stop or strikes(2), rules=rules, done=done
         )
-    )
+    )  # fmt: skip
     return results, committed
 
 
@@ -76,19 +73,26 @@ def test_data_that_an_agent_cannot_use_are_no_fault_of_the_agent() -> None:
 
 def test_a_turn_is_asked_again_as_often_as_the_rules_say_and_all_its_time_counts() -> None:
     class Breaks(ByNumber):
+        mended = 9
+
         async def answer(self, query: Query) -> Reply:
             self.seen.append(query)
             await asyncio.sleep(0.1)
-            raise ValueError("boom")
+            if len(self.seen) < self.mended:
+                raise ValueError("boom")
+            return Reply(text="answer 1-0")
 
     agent = Breaks()
     results, _ = converse(agent, turns=1, rules=Rules(retries=2))
-    assert len(agent.seen) == 3
-    assert results[0].status is Status.AGENT_ERROR
+    assert (len(agent.seen), results[0].status) == (3, Status.AGENT_ERROR)
     assert results[0].seconds >= 0.29  # three times what it slept
     once = Breaks()
     converse(once, turns=1)
     assert len(once.seen) == 1
+    passing = Breaks()
+    passing.mended = 2
+    results, _ = converse(passing, turns=1, rules=Rules(retries=1))
+    assert (results[0].status, len(passing.seen)) == (Status.ANSWERED, 2)
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
@@ -187,30 +191,13 @@ def test_a_judge_that_hangs_leaves_the_turn_unscored(monkeypatch: pytest.MonkeyP
     assert results[0].error == "the judge gave no verdict within 0.02 s"
 
 
-def test_retries_ask_again() -> None:
-    class Flaky(ByNumber):
-        async def answer(self, query: Query) -> Reply:
-            self.seen.append(query)
-            if len(self.seen) == 1:
-                raise OSError("first time fails")
-            return Reply(text="answer 1-0")
-
-    results, _ = converse(Flaky(), turns=1, rules=Rules(retries=1))
-    assert results[0].status is Status.ANSWERED
-
-
 @pytest.mark.parametrize(
     "bad",
     [
-        None,
-        "a string",
-        42,
-        Reply(text="x" * 1_000_001),
-        Reply(text=None),
-        Reply(text="\ud800"),
-        Reply(text="fine", confidence="high"),
-    ],
-)
+        None, "a string", 42, Reply(text="x" * 1_000_001), Reply(text=None), Reply(text="\ud800"),
+        Reply(text="fine", confidence="high")
+    ]
+)  # fmt: skip
 def test_nonsense_from_an_agent_is_its_error(bad: object) -> None:
     class Nonsense:
         async def answer(self, query: Query) -> object:
@@ -220,36 +207,23 @@ def test_nonsense_from_an_agent_is_its_error(bad: object) -> None:
     assert results[0].status is Status.AGENT_ERROR
 
 
-def test_a_judge_that_fails_leaves_the_reply_and_no_verdict() -> None:
-    class Broken:
-        id = "broken"
+UNDECIDED = Verdict(outcome=Outcome.UNSCORED, judge="j", reason="cannot say")
 
-        async def judge(self, item: JudgeItem) -> Verdict:
-            raise JudgeError("out of order")
 
-    class Buggy:
-        id = "buggy"
+@pytest.mark.parametrize("said", [JudgeError("out of order"), KeyError("oops"), None, UNDECIDED])
+def test_a_judge_that_fails_leaves_the_reply_and_no_verdict(said: object) -> None:
+    class Failing:
+        id = "j"
 
-        async def judge(self, item: JudgeItem) -> Verdict:
-            raise KeyError("oops")
+        async def judge(self, item: JudgeItem) -> object:
+            if isinstance(said, Exception):
+                raise said
+            return said
 
-    class Silent:
-        id = "silent"
-
-        async def judge(self, item: JudgeItem) -> None:
-            return None
-
-    class Undecided:
-        id = "undecided"
-
-        async def judge(self, item: JudgeItem) -> Verdict:
-            return Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason="cannot say")
-
-    for judge in (Broken(), Buggy(), Silent(), Undecided()):
-        results, _ = converse(letters("cccc"), judge, turns=4)
-        assert [r.status for r in results] == [Status.JUDGE_ERROR] * 4
-        assert all(r.reply is not None and r.error for r in results)
-        assert [outcome_of(r) for r in results] == [Outcome.UNSCORED] * 4
+    results, _ = converse(letters("cccc"), Failing(), turns=4)
+    assert [r.status for r in results] == [Status.JUDGE_ERROR] * 4
+    assert all(r.reply is not None and r.error for r in results)
+    assert [outcome_of(r) for r in results] == [Outcome.UNSCORED] * 4
 
 
 def test_replies_are_cut_to_75_tokens_before_judge_and_history_see_them() -> None:
@@ -346,3 +320,68 @@ def test_a_verdict_is_kept_under_the_judges_own_name_whoever_it_says_it_is_by(
         assert [r.status for r in store.turns("s001")] == [Status.ANSWERED] * 3
         assert {r.verdict.judge for r in store.turns("s001")} == {Reported.id}
         assert all("m-2024-07-18" in r.verdict.reason for r in store.turns("s001"))
+
+
+# -- stopping
+
+C, M, W, U = Outcome.PERFECT, Outcome.MISSING, Outcome.INCORRECT, Outcome.UNSCORED
+
+
+@pytest.mark.parametrize(
+    "text", ["never", "strikes(2)", "strikes(5)", "patience(0.7)", "patience(0)"]
+)
+def test_names_parse_back(text: str) -> None:
+    policy = StopPolicy.parse(text)
+    assert str(policy) == text
+    assert StopPolicy.parse(str(policy)) == policy
+
+
+@pytest.mark.parametrize(
+    "text", ["", "strike(2)", "strikes", "strikes(0)", "strikes(1.5)", "patience(2)", "never(1)"]
+)
+def test_nonsense_is_refused_with_the_known_names(text: str) -> None:
+    with pytest.raises(SpecError):
+        StopPolicy.parse(text)
+
+
+def test_strikes_count_consecutive_failures() -> None:
+    rule = StopPolicy.parse("strikes(3)").rule
+    assert rule("s", [W, M, C, W, M, W, C]) == 6
+    assert rule("s", [W, M, C, W, M]) is None
+    assert StopPolicy.parse("strikes(1)").rule("s", [U, C, M, C]) == 3
+
+
+def test_never() -> None:
+    assert StopPolicy.parse("never").rule("s", [W] * 6) is None
+
+
+def test_patience_is_a_seeded_hazard() -> None:
+    rule = StopPolicy.parse("patience(0.7)", seed=1).rule
+    stays = [rule(f"s{i}", [W]) is None for i in range(4000)]
+    assert 0.67 < sum(stays) / len(stays) < 0.73
+    assert stays == [rule(f"s{i}", [W]) is None for i in range(4000)]
+    other = StopPolicy.parse("patience(0.7)", seed=2).rule
+    assert stays != [other(f"s{i}", [W]) is None for i in range(4000)]
+    assert StopPolicy.parse("patience(1)").rule("s", [W] * 6) is None
+    assert StopPolicy.parse("patience(0)").rule("s", [C, U, W, C]) == 3
+
+
+@given(
+    st.sampled_from(["never", "strikes(2)", "patience(0.5)"]),
+    st.lists(st.sampled_from([C, M, W, U]), max_size=6),
+)
+def test_a_decision_once_made_stands_whatever_comes_after(
+    name: str, outcomes: list[Outcome]
+) -> None:
+    """The engine asks after every turn, the scoring once: both must see the same stop."""
+    rule = StopPolicy.parse(name).rule
+    whole = rule("s", outcomes)
+    first = next(
+        (r for n in range(len(outcomes) + 1) if (r := rule("s", outcomes[:n])) is not None), None
+    )
+    assert whole == first
+
+
+def test_a_policy_without_chance_is_the_same_under_every_seed() -> None:
+    assert StopPolicy.parse("strikes(2)", seed=5) == StopPolicy.parse("strikes(2)", seed=0)
+    assert StopPolicy.parse("patience(0.5)", seed=5) != StopPolicy.parse("patience(0.5)", seed=0)

@@ -108,8 +108,7 @@ def test_what_was_held_is_proved(tmp_path: Path) -> None:
         talk = talk_of(agenda)
         proof = prove(wearers(FakeLooks()).talk(agenda, "clean", stop=StopPolicy().rule, seed=0),
                       sight_of(agenda, wearers().facts), session, asked)  # fmt: skip
-        assert proof.problems == []
-        assert proof.utterances == len(session.turns)
+        assert (proof.problems, proof.utterances) == ([], len(session.turns))
         assert talk.turn.query == session.turns[0].query
 
 

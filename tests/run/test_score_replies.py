@@ -124,12 +124,10 @@ def test_a_judges_outage_stays_unscored_unless_the_kit_needs_no_judge() -> None:
 
 
 ROWS = [
-    ("a", 0, "Paris", "It is Paris."),
-    ("a", 1, "Paris", "I don't know"),
-    ("b", 0, "Paris", " paris "),
-    ("b", 1, "Paris", "Rome"),
-    ("c", 0, "I don't know", "I don't know"),
-]
+    ("a", 0, "Paris", "It is Paris."), ("a", 1, "Paris", "I don't know"),
+    ("b", 0, "Paris", " paris "), ("b", 1, "Paris", "Rome"),
+    ("c", 0, "I don't know", "I don't know")
+]  # fmt: skip
 
 
 def plain_rows() -> list[dict[str, Any]]:
@@ -187,8 +185,7 @@ def test_a_panels_votes_are_averaged_from_a_file_too(tmp_path: Path) -> None:
     judged = tmp_path / "judged.jsonl"
     judged.write_text(mmrag("judge", str(file), "--judge", panel, "--json").stdout)
     for found in (scored(judged), scored(file, "--judge", panel)):
-        assert found["all"]["truthfulness_score"] == 0.0
-        assert found["all"]["accuracy"] == 0.5
+        assert (found["all"]["truthfulness_score"], found["all"]["accuracy"]) == (0.0, 0.5)
     both = scored(judged, "--protocol", "crag-mm")["all"]
     assert both["mean_multi_turn_conversation_score"] == 0.0
 

@@ -38,13 +38,9 @@ def part(colour: int) -> dict[str, np.ndarray]:
     ego = np.full((2, 208, 208, 4), (90, 110, 90, 0), np.uint8)
     ego[:, 80:130, 80:130] = (colour, 30, 30, 255)
     return {
-        "plain": plain,
-        "plain_of": np.array([0, 1, 0, 1]),
-        "ego": ego,
-        "ego_of": np.array([0, 1]),
-        "whole": np.full((1, 216, 162, 4), (90, 110, 90, 0), np.uint8),
-        "whole_of": np.array([-1]),
-    }
+        "plain": plain, "plain_of": np.array([0, 1, 0, 1]), "ego": ego, "ego_of": np.array([0, 1]),
+        "whole": np.full((1, 216, 162, 4), (90, 110, 90, 0), np.uint8), "whole_of": np.array([-1])
+    }  # fmt: skip
 
 
 def test_a_batch_holds_look_alikes(tmp_path: Path) -> None:
@@ -83,12 +79,10 @@ def test_ranks_grow_with_the_gallery_by_what_stands_before_the_thing(
 ) -> None:
     def save(kind: str, number: int, variants: list[int], queries: int = 0) -> None:
         np.savez(
-            tmp_path / f"{kind}-{number}.npz",
-            plain=np.zeros((len(variants), 8, 8, 3), np.uint8),
-            plain_of=np.array(variants),
-            ego=np.zeros((queries, 40, 30, 3), np.uint8),
-            box=np.tile([5, 5, 20, 20], (queries, 1)),
-        )
+            tmp_path / f"{kind}-{number}.npz", plain=np.zeros((len(variants), 8, 8, 3), np.uint8),
+            plain_of=np.array(variants), ego=np.zeros((queries, 40, 30, 3), np.uint8),
+            box=np.tile([5, 5, 20, 20], (queries, 1))
+        )  # fmt: skip
 
     save("mug", TESTED, [QUERY, QUERY, 0, 1], 1)
     save("mug", TESTED + 1, [0])

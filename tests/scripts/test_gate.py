@@ -24,6 +24,15 @@ esac
 class Called:
     """What came of a call: its status, what it said, and the commands that it called."""
 
+    def refuses(self, words: str) -> bool:
+        """Whether it said so in a line and did nothing."""
+        return (
+            self.status == 1
+            and words in self.said.strip()
+            and not self.calls
+            and ("\n" not in self.said.strip())
+        )
+
     def __init__(self, folder: Path, *arguments: str, fails: str = "nothing", **more: str) -> None:
         calls = folder / "calls"
         calls.write_text("")
@@ -58,21 +67,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_without_arguments_it_is_lint_types_and_the_fast_suite(folder: Path) -> None:
-    done = Called(folder)
+def test_it_is_lint_types_and_the_fast_suite_and_all_is_the_proofs_too(folder: Path) -> None:
+    """`nproc` says OMP_NUM_THREADS where it is set, and the script sets it to one."""
+    done = Called(folder, OMP_NUM_THREADS="1")
     assert done.status == 0, done.said
     assert {line.split()[0] for line in done.calls} == {"ruff", "pyright", "pytest"}
     (fast,) = done.pytest
     assert "-m not proof --ignore=tests/proofs" in fast
-
-
-def test_every_core_has_a_worker_whatever_libraries_may_use(folder: Path) -> None:
-    """`nproc` says OMP_NUM_THREADS where it is set, and the script sets it to one."""
-    (fast,) = Called(folder, OMP_NUM_THREADS="1").pytest
     assert f"-n {min(4, len(os.sched_getaffinity(0)))} " in fast
-
-
-def test_all_is_the_proofs_too(folder: Path) -> None:
     done = Called(folder, "--all")
     assert done.status == 0, done.said
     browser, rest = done.pytest
@@ -97,12 +99,9 @@ def test_what_fails_fails_though_it_passes_alone(folder: Path, call: tuple[str, 
     assert done.status == 1
     assert any("--last-failed" in line for line in done.pytest)
     assert "diagnosis" in done.said
-
-
-def test_paths_are_these_tests_and_nothing_is_run_again(folder: Path) -> None:
-    assert "-k two tests/run" in Called(folder, "tests/run", "-k", "two", "tests/run").pytest[0]
-    done = Called(folder, "tests/run", fails="tests/run")
-    assert (done.status, len(done.pytest)) == (1, 1)
+    paths = Called(folder, "tests/run", "-k", "two", "tests/run", fails="tests/run")
+    assert (paths.status, len(paths.pytest)) == (1, 1), "nothing is run again"
+    assert "-k two tests/run" in paths.pytest[0]
 
 
 @pytest.mark.proof("kills")
@@ -115,19 +114,14 @@ def test_a_worker_that_dies_ends_the_run(folder: Path) -> None:
     assert Called(folder, "tests", MMRAG_TEST_WORKERS="1").status != 0
 
 
-def test_lint_comes_first(folder: Path) -> None:
-    fake(folder, "ruff", "exit 1")
-    done = Called(folder)
-    assert done.status == 1
-    assert done.pytest == []
-
-
 @pytest.mark.parametrize("call", [(), ("tests/run",)])
 def test_wrong_types_fail_beside_the_tests(folder: Path, call: tuple[str, ...]) -> None:
     fake(folder, "pyright", "echo a type is wrong; exit 1")
     done = Called(folder, *call)
     assert (done.status, len(done.pytest)) == (1, 1)
     assert done.said.endswith("a type is wrong\n")
+    fake(folder, "ruff", "exit 1")  # which comes first
+    assert Called(folder).pytest == []
 
 
 @pytest.mark.parametrize(
@@ -138,11 +132,7 @@ def test_no_room_or_no_place_to_write_is_one_line(
     folder: Path, free: str, temporary: str, said: str
 ) -> None:
     fake(folder, "df", f"echo 'x 1 1 {free}500 99% /'")
-    done = Called(folder, TMPDIR=temporary)
-    assert done.status == 1
-    assert done.said.startswith(f"error: {said}")
-    assert len(done.said.splitlines()) == 1
-    assert done.calls == []
+    assert Called(folder, TMPDIR=temporary).refuses(f"error: {said}")
 
 
 def test_without_chromium_all_says_how_to_get_one_and_the_fast_suite_runs(folder: Path) -> None:
@@ -155,11 +145,7 @@ def test_without_chromium_all_says_how_to_get_one_and_the_fast_suite_runs(folder
     bare = (folder / "scripts" / "_env").read_text().replace(":$PATH", "")
     (folder / "scripts" / "_env").write_text(bare)
     fake(folder, "id", "echo 1000")
-    done = Called(folder, "--all")
-    assert done.status == 1
-    assert done.said.startswith("error: there is no chromium")
-    assert len(done.said.splitlines()) == 1
-    assert done.calls == []
+    assert Called(folder, "--all").refuses("error: there is no chromium")
     assert Called(folder).status == 0
 
 
@@ -169,8 +155,4 @@ def test_an_environment_of_a_python_that_is_gone_is_one_line(folder: Path) -> No
         shutil.copy(root / name, folder / name)
     (folder / ".venv" / "bin").mkdir(parents=True)
     (folder / ".venv" / "bin" / "python").symlink_to("/nowhere/python3.9")
-    done = Called(folder)
-    assert done.status == 1
-    assert "delete it and call again" in done.said
-    assert len(done.said.splitlines()) == 1
-    assert done.calls == []
+    assert Called(folder).refuses("delete it and call again")

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.bench.attack import SHORT, areas, attack
+
 pytestmark = pytest.mark.proof("time")
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
@@ -68,3 +70,13 @@ def test_the_engines_bench_scores_what_it_ran() -> None:
     )
     assert found.returncode == 0, found.stderr
     assert "µs a turn" in found.stdout
+
+
+# -- attack
+
+
+@pytest.mark.parametrize("area", areas())
+def test_nothing_goes_wrong_in_the_first_seconds(area: str) -> None:
+    tries, faults = attack(area, seed=1, seconds=SHORT)
+    assert tries
+    assert faults == []

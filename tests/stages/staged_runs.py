@@ -34,12 +34,10 @@ class AllTruth:
 def known_of(session: Session, turn: int) -> Known:
     name = f"Thing {session.id}"
     return Known(
-        box=BOX,
-        names=(name,),
-        named=with_name(session.turns[turn].query, [name]),
+        box=BOX, names=(name,), named=with_name(session.turns[turn].query, [name]),
         passages=(Passage(id=f"page-{turn}", text=f"A page about {name}, turn {turn}."),),
-        facts=(Passage(id=f"fact-{turn}", text=f"The {turn} of {name} is so."),),
-    )
+        facts=(Passage(id=f"fact-{turn}", text=f"The {turn} of {name} is so."),)
+    )  # fmt: skip
 
 
 def dues_of(sessions: Sequence[Session]) -> dict[tuple[str, int], Due]:
@@ -72,11 +70,9 @@ def hold_staged(
     concurrency: int = 1,
 ) -> None:
     plan = Plan(
-        degradations=degradations,
-        stages=stages(text)[1:],
-        stop=StopPolicy.parse(stop),
-        concurrency=concurrency,
-    )
+        degradations=degradations, stages=stages(text)[1:], stop=StopPolicy.parse(stop),
+        concurrency=concurrency
+    )  # fmt: skip
     optics = CaptureOptics(truth or AllTruth())  # type: ignore[arg-type]
     with RunStore(folder) as store:
         store.set_meta("judge", Equality.id)

@@ -134,12 +134,10 @@ def flip_a_bit(path: Path) -> None:
 
 
 HARMS: dict[str, Callable[[Path], object]] = {
-    "gone": lambda wal: wal.unlink(),
-    "empty": lambda wal: wal.write_bytes(b""),
-    "half": lambda wal: os.truncate(wal, wal.stat().st_size // 2),
-    "flipped": flip_a_bit,
-    "gone with all beside it": lambda wal: [p.unlink() for p in wal.parent.glob("run.sqlite-*")],
-}
+    "gone": lambda wal: wal.unlink(), "empty": lambda wal: wal.write_bytes(b""),
+    "half": lambda wal: os.truncate(wal, wal.stat().st_size // 2), "flipped": flip_a_bit,
+    "gone with all beside it": lambda wal: [p.unlink() for p in wal.parent.glob("run.sqlite-*")]
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("harm", HARMS)

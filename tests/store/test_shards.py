@@ -22,13 +22,9 @@ from simulator.store.shards import shard_folders
 
 def said(index: int, text: str = "four", number: int = 0) -> TurnResult:
     return TurnResult(
-        session_id=f"s{number:03d}",
-        turn_index=index,
-        status=Status.ANSWERED,
-        query="how many?",
-        reply=Reply(text=text),
-        verdict=Verdict(outcome=Outcome.PERFECT, judge="hand"),
-    )
+        session_id=f"s{number:03d}", turn_index=index, status=Status.ANSWERED, query="how many?",
+        reply=Reply(text=text), verdict=Verdict(outcome=Outcome.PERFECT, judge="hand")
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -66,8 +62,7 @@ def test_who_leases_is_told_what_was_committed_and_takes_the_right_to_commit(run
         first = begun(shard)
         assert commits(shard, first, said(0))
         lease = leased(shard)
-        assert lease.epoch == first + 1
-        assert [r.turn_index for r in lease.done] == [0]
+        assert (lease.epoch, [r.turn_index for r in lease.done]) == (first + 1, [0])
         assert lease.begun is not None
         assert not commits(shard, first, said(1, "too late"))  # fenced
         assert commits(shard, lease.epoch, said(1, "in time"))

@@ -48,8 +48,7 @@ def test_who_says_what_the_program_says_pays_what_it_pays(condition: str) -> Non
                 person.let_be()  # a word against the answer, which the program had no reason for
             moves.add(program.turn.wearer.move)
         assert (person.over, person.patience) == (program.over, program.patience)
-        assert person.seconds == program.seconds
-        assert person.goal == program.goal
+        assert (person.seconds, person.goal) == (program.seconds, program.goal)
     assert {"ask", "again", "look", "cannot", "press", "point"} <= moves
 
 
@@ -121,8 +120,7 @@ def test_goals_are_told_in_words_that_hold_no_answer() -> None:
     assert own > 0.98 * count
     session = agendas()[0]
     told = [goal_in_words(session, n, sight_of(session, facts())) for n in range(3)]
-    assert told[0] == "The cleaning method of this clock."
-    assert told[1] == "The name of this clock."
+    assert (told[0], told[1]) == ("The cleaning method of this clock.", "The name of this clock.")
     assert goal_in_words(session, 0, sight_of(session)) == session.turns[0].query
 
 

@@ -57,18 +57,14 @@ def test_a_goal_whose_answer_is_not_what_the_facts_say_is_found() -> None:
     ("claim", "false"),
     [
         (("noun",), lambda c: ("noun", c[1], "aeroplane")),
-        (("place",), lambda c: ("place", c[1], "7")),
-        (("asks",), lambda c: ("asks", "5")),
-        (("noun",), lambda c: ("named", c[1])),
-        (("noun",), lambda c: ("colour", c[1], "blue")),
-        (("noun",), lambda c: ("print", c[1], "SALE")),
-        (("noun",), lambda c: ("answers", c[1])),
+        (("place",), lambda c: ("place", c[1], "7")), (("asks",), lambda c: ("asks", "5")),
+        (("noun",), lambda c: ("named", c[1])), (("noun",), lambda c: ("colour", c[1], "blue")),
+        (("noun",), lambda c: ("print", c[1], "SALE")), (("noun",), lambda c: ("answers", c[1])),
         (("noun",), lambda c: ("unprinted", c[1])),
         (("noun",), lambda c: ("count", "9", "kettles")),
-        (("noun",), lambda c: ("picture", "closer")),
-        (("noun",), lambda c: ("whatever",)),
-    ],
-)
+        (("noun",), lambda c: ("picture", "closer")), (("noun",), lambda c: ("whatever",))
+    ]
+)  # fmt: skip
 def test_every_kind_of_claim_can_be_found_false(claim: tuple[str], false) -> None:
     session = agenda(lambda s: several(s) and all(t.place for t in sight_of(s).things))
     _, results, held = told(session, "which")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 from msgspec.structs import replace
 from small_talks import agenda, agendas, facts, heard, talk_of, tell, with_turns
 
+from mmrag.agents.grounded.asking import hear
 from mmrag.metrics.protocols import strikes
 from mmrag.records import (
     ASKS,
     Capture,
+    Exchange,
     Heard,
     Outcome,
+    Query,
     Reference,
     Session,
     Status,
@@ -44,8 +48,7 @@ def test_who_is_answered_goes_through_the_agenda() -> None:
     said = [talk.turn.query]
     while tell(talk, "right", RIGHT):
         said.append(talk.turn.query)
-    assert said == [turn.query for turn in session.turns]
-    assert talk.over == "done"
+    assert (said, talk.over) == ([turn.query for turn in session.turns], "done")
     assert [turn.wearer.goal for turn in talk.turns] == list(range(len(session.turns)))
 
 
@@ -59,15 +62,13 @@ def test_who_gets_nothing_asks_once_more_in_other_words_and_then_lets_it_be() ->
     assert any(question.endswith(way) for way in ways)
     assert not any(talk.agenda.turns[0].query.endswith(way) for way in ways)
     assert talk.patience == before - COSTS["again"]
-    assert tell(talk, "I don't know", MISSING) == "ask"
-    assert talk.turn.wearer.goal == 1
+    assert (tell(talk, "I don't know", MISSING), talk.turn.wearer.goal) == ("ask", 1)
 
 
 def test_two_goals_that_fail_in_a_row_end_it_as_the_published_rule_has_it() -> None:
     talk = talk_of(agendas()[0])
     assert tell(talk, "wrong", WRONG) == "ask"
-    assert tell(talk, "wrong", WRONG) == ""
-    assert talk.over == "failures"
+    assert (tell(talk, "wrong", WRONG), talk.over) == ("", "failures")
     assert len(talk.unreached()) == len(talk.agenda.turns) - 2
     more = talk_of(agendas()[0], stop=strikes(3))
     tell(more, "wrong", WRONG)
@@ -193,9 +194,7 @@ def test_a_look_that_brings_nothing_is_said_to_bring_nothing() -> None:
             break
     before = talk.patience
     talk.say(move, None)
-    assert talk.turn.wearer.move == "cannot"
-    assert talk.turn.capture is None
-    assert talk.patience == before
+    assert (talk.turn.wearer.move, talk.turn.capture, talk.patience) == ("cannot", None, before)
     assert talk.pictures == []
 
 
@@ -219,8 +218,7 @@ def test_at_the_third_request_the_wearer_presses_for_an_answer_and_then_gives_th
 def test_who_answers_and_asks_has_answered() -> None:
     talk = talk_of(agendas()[0])
     assert tell(talk, "right. Or did you mean another?", RIGHT, "which") == "ask"
-    assert tell(talk, "wrong", WRONG, "look") == "ask"
-    assert talk.turn.wearer.goal == 2
+    assert (tell(talk, "wrong", WRONG, "look"), talk.turn.wearer.goal) == ("ask", 2)
 
 
 def test_patience_ends_a_conversation() -> None:
@@ -245,8 +243,7 @@ def test_a_slow_assistant_costs_time_and_no_strike() -> None:
 
 def test_time_runs_out() -> None:
     talk = talk_of(agendas()[0], bounds=TalkBounds(seconds=1))
-    assert tell(talk, "right", RIGHT) == ""
-    assert talk.over == "seconds"
+    assert (tell(talk, "right", RIGHT), talk.over) == ("", "seconds")
 
 
 @pytest.mark.parametrize("ask", [*ASKS, None])
@@ -403,3 +400,35 @@ def test_nothing_is_misheard_where_all_words_came() -> None:
 def test_a_right_answer_needs_no_correction() -> None:
     talk, _, result = misheard_talk()
     assert talk.hear(result("right", Outcome.PERFECT)) is None
+
+
+# -- wordings
+
+
+def turn(**extra: object) -> Turn:
+    return Turn(
+        index=0, id="t", query="How much is this?", reference=Reference(text="$4"), extra=extra
+    )
+
+
+def test_other_wordings_are_those_that_stand_beside_the_question() -> None:
+    ways = ("What's this go for?", "How much is this?", "What's this go for?", "")
+    assert other_wordings(turn(ways=ways)) == ("What's this go for?",)
+    assert other_wordings(turn(ways=None)) == other_wordings(turn()) == ()
+
+
+def test_no_question_of_the_mini_world_is_heard_as_the_one_before_it() -> None:
+    pairs = [p for session in agendas() for p in pairwise(turn.query for turn in session.turns)]
+    assert len(pairs) > 200
+    for first, second in pairs:
+        for may_ask in (True, False):
+            history = (Exchange(query=first, reply="I don't know"),)
+            heard = hear(Query(text=second, history=history, may_ask=may_ask))
+            assert (heard.query.text, len(heard.query.history)) == (second, 1)
+
+
+def test_what_nobody_asks_live_is_taken_as_it_is() -> None:
+    history = (Exchange(query="How old is it?", reply="I don't know"),)
+    text = "In other words: what is its age?"
+    assert hear(Query(text=text, history=history)).query.text == text
+    assert hear(Query(text=text, history=history, may_ask=True)).query.text == "what is its age?"

@@ -63,8 +63,7 @@ def test_into_silence_they_ask_once_a_goal_and_then_leave() -> None:
     assert late(talk, 9.9, "right", PERFECT) == "ask"  # after a hello they wait twice as long
     assert talk.goal == 1
     assert late(talk, 5.1) == "hello"
-    assert late(talk, 10.1) == "waiting"
-    assert len(talk.turns) == 4
+    assert (late(talk, 10.1), len(talk.turns)) == ("waiting", 4)
 
 
 def test_a_request_without_words_that_comes_too_late_is_not_heard() -> None:
@@ -100,8 +99,7 @@ def test_time_below_patience_costs_whole_seconds_of_the_clock_and_nothing_else()
         clocks.append(talk.seconds)
     assert [round(c - clocks[0], 1) for c in clocks] == [0, 0, 1, 4]
     patient = waiting_talk(None)
-    assert late(patient, 50.0, "right", PERFECT) == "ask"
-    assert patient.seconds == clocks[0]
+    assert (late(patient, 50.0, "right", PERFECT), patient.seconds) == ("ask", clocks[0])
 
 
 def test_who_goes_on_for_too_long_is_talked_over_and_judged_by_what_was_heard() -> None:

@@ -10,14 +10,9 @@ from simulator.world.build.request import Request, make_request
 def small_request(seed: int = 5, *, pictures: bool = False, **changes: object) -> Request:
     """A world of seconds: all parts of a big one, a few of each."""
     request = replace(
-        make_request(seed, 8, "mini", pictures=pictures),
-        singles=20,
-        entities=400,
-        kg_pictures=24,
-        ego=(180, 240),
-        catalogue=160,
-        kg_side=96,
-    )
+        make_request(seed, 8, "mini", pictures=pictures), singles=20, entities=400, kg_pictures=24,
+        ego=(180, 240), catalogue=160, kg_side=96
+    )  # fmt: skip
     return replace(request, **changes)
 
 

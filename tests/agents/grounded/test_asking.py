@@ -6,12 +6,14 @@ import asyncio
 
 import pytest
 from PIL import Image
+from test_grounded import NAME, agent
 
 from mmrag.agents.grounded.abstain import Calibration
 from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.asking import MOST_LOOKS, REQUEST, hear, wants_look
 from mmrag.agents.grounded.parts import Parts
-from mmrag.agents.grounded.scene import Candidate, Finding, Scene
+from mmrag.agents.grounded.scene import Candidate, Finding, Scene, named_scene
+from mmrag.agents.grounded.talking import introduced
 from mmrag.agents.reply_format import ABSTAIN
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
@@ -45,8 +47,7 @@ def test_a_question_that_is_put_again_is_one_question(said: str) -> None:
     earlier = Exchange(query="What is this kettle called?", reply="Alder Brook Kettle")
     heard = hear(query(said, earlier, ASKED))
     assert heard.query.text in (QUESTION, "What does this kettle weigh?")
-    assert heard.query.history == (earlier,)
-    assert heard.requests == 1
+    assert (heard.query.history, heard.requests) == ((earlier,), 1)
 
 
 def test_a_request_that_came_to_nothing_is_a_turn_without_an_answer() -> None:
@@ -106,3 +107,51 @@ def test_an_earlier_picture_counts_where_it_showed_the_thing_better() -> None:
     both = Query(text=QUESTION, image=bad, earlier=(good,), may_ask=True)
     assert asyncio.run(agent.answer(alone)).text == ABSTAIN
     assert asyncio.run(agent.answer(both)).text == "900 g"
+
+
+# -- talking
+
+
+def asked(text: str, *before: str) -> Query:
+    history = tuple(Exchange(query=one, reply="I don't know") for one in before)
+    return Query(text=text, history=history)
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "names"),
+    [
+        ("How heavy is it? (This is Alder Kettle.)", "How heavy is it?", ("Alder Kettle",)),
+        ("Which is older? (These are Ash and Elm Jar.)", "Which is older?", ("Ash", "Elm Jar")),
+        ("Who wrote it (It is Nell and the Glory)", "Who wrote it", ("Nell and the Glory",)),
+        ("How heavy is it?", "How heavy is it?", ()),
+        ("Is it lighter (and cheaper)?", "Is it lighter (and cheaper)?", ()),
+        ("(This is Alder Kettle.)", "(This is Alder Kettle.)", ()),
+    ],
+)
+def test_a_name_in_brackets_is_taken_out(text: str, question: str, names: tuple[str]) -> None:
+    query, said = introduced(asked(text))
+    assert (query.text, said) == (question, names)
+
+
+def test_so_it_is_out_of_the_questions_before() -> None:
+    query, _ = introduced(
+        asked("And if I take three? (This is Ash.)", "What is it? (This is Ash.)")
+    )
+    assert [one.query for one in query.history] == ["What is it?"]
+
+
+def test_what_is_said_is_what_is_in_view() -> None:
+    page = Evidence(id="1", source="image-kg", text="Ash", score=0.4)
+    seen = Candidate(name="Ash", confidence=0.4, source="image-kg", evidence=(page,))
+    scene = named_scene(Scene(main=Candidate(name="Elm", confidence=0.6, source="ocr"),
+                              beside=(seen,)), ("Ash", "Oak"))  # fmt: skip
+    assert scene.main == Candidate(name="Ash", confidence=1.0, source="said", evidence=(page,))
+    assert [one.name for one in scene.beside] == ["Oak"]
+
+
+def test_a_thing_that_is_named_needs_no_picture() -> None:
+    question = "What's this kettle's weight?"
+    bare = asyncio.run(agent().answer(asked(question)))
+    assert bare.abstained
+    named = asyncio.run(agent().answer(asked(f"{question} (This is {NAME}.)")))
+    assert named.text == "900 g"

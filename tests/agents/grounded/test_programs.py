@@ -18,22 +18,14 @@ from mmrag.agents.grounded.states import mask_names
 NOW = "2030-06-10T15:00"
 FACTS = {
     "Alder Jam": {
-        0: "$4.20",
-        1: "3 for the price of 2",
-        2: "nuts and milk",
-        3: "Quill Works",
-        4: "18:30",
-        5: "12 June 2030",
-        6: "250 g",
-        7: "60 cm",
-        8: "vegan",
-        9: "not in the dishwasher",
+        0: "$4.20", 1: "3 for the price of 2", 2: "nuts and milk", 3: "Quill Works", 4: "18:30",
+        5: "12 June 2030", 6: "250 g", 7: "60 cm", 8: "vegan", 9: "not in the dishwasher",
     },
     "Birch Jam": {0: "$3.10", 2: "none", 6: "500 g", 3: "Quill Works", 8: "vegetarian"},
     "Cedar Jam": {0: "$9.00", 2: "soya", 6: "300 g", 3: "Foo Mills", 8: "vegan"},
     "Quill Works": {0: "Lower Ferry", 1: "20:00"},
     "Dorn Jam": {0: "$4.00", 3: "Quill Works"},
-}
+}  # fmt: skip
 
 
 class Handed:
@@ -102,11 +94,7 @@ NUMBER, WORD = ["number"], ["word"]
         (["at_least", ["get", "it", 7], NUMBER], "is it over 1 m long", "No"),
         (["at_least", ["get", "it", 4], NUMBER], "is it open at 6:15 pm", "Yes"),
         (["at_least", ["get", "it", 4], NUMBER], "do I make it by 7 pm", "No"),
-        (
-            ["at_least", NUMBER, ["times", IT, NUMBER]],
-            "I've $10 left, is that three jars",
-            "No",
-        ),
+        (["at_least", NUMBER, ["times", IT, NUMBER]], "I've $10 left, is that three jars", "No"),
         (["at_least", IT, ["get", "other", 0]], "is this dearer than the Dorn Jam", "Yes"),
         (["has", ["get", "it", 2], WORD], "any milk in it", "Yes"),
         (["has", ["get", "it", 2], WORD], "is there soya in it", "No"),

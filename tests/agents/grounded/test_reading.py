@@ -206,12 +206,10 @@ def test_rows_that_were_run_together_are_taken_apart():
     run = page("Alder Kettle", "Alder Kettle, all of it: Length of the lead: 75 cm Number left (9 June 2030): 4 "
                "Maker: Foo Works Colour: red, like the Alder Kettle before it.")  # fmt: skip
     assert [(x.text, x.date, x.is_dated) for x in lines_about("Alder Kettle", [run])] == [
-        ("It, all of it:", "2030-06-01", False),
-        ("Length of the lead: 75 cm", "2030-06-01", False),
-        ("Number left: 4", "2030-06-09", True),
-        ("Maker: Foo Works", "2030-06-01", False),
-        ("Colour: red, like It before it.", "2030-06-01", False),
-    ]
+        ("It, all of it:", "2030-06-01", False), ("Length of the lead: 75 cm", "2030-06-01", False),
+        ("Number left: 4", "2030-06-09", True), ("Maker: Foo Works", "2030-06-01", False),
+        ("Colour: red, like It before it.", "2030-06-01", False)
+    ]  # fmt: skip
 
 
 def test_a_line_about_another_thing_on_the_same_page_is_not_about_this_one():
@@ -229,10 +227,8 @@ def test_infoboxes_are_read_in_every_shape():
     }
     item = Evidence(source="image-kg", id="1", score=0.9, text="Alder Kettle", attributes=box)
     assert [(x.text, x.date) for x in lines_about("Alder Kettle", [item])] == [
-        ("weight: 1,110 g", None),
-        ("maker: Foo Works", None),
-        ("n: 12", "2030-01-02"),
-    ]
+        ("weight: 1,110 g", None), ("maker: Foo Works", None), ("n: 12", "2030-01-02")
+    ]  # fmt: skip
     raw = {"infobox": "{{Infobox kettle\n| weight = 900 g\n| parts = {{hlist|lid|dial}}\n}}"}
     item = Evidence(source="image-kg", id="1", score=0.9, text="Alder Kettle", attributes=raw)
     lines = lines_about("Alder Kettle", [item])

@@ -85,8 +85,7 @@ def test_an_answer_on_which_several_agree_has_the_chance_of_them_all():
     found, said = find_agreed_answer(
         alike(0.4, 0.3, 0.3), plan("Who's this kettle's maker?"), says(answers)
     )
-    assert found.text == "Bar Works"
-    assert found.recognition == pytest.approx(0.6, abs=0.01)
+    assert (found.text, found.recognition) == ("Bar Works", pytest.approx(0.6, abs=0.01))
     assert said == list(answers.items())
 
 
@@ -116,13 +115,11 @@ def test_improbable_candidates_are_not_read():
 @pytest.mark.parametrize(
     ("scene", "program"),
     [
-        (alike(0.5, 0.4, source="ocr"), LOOKUP),
-        (alike(0.5), LOOKUP),
-        (alike(0.5, 0.4), THE_NAMED),
-        (alike(0.5, 0.4), '["total","these",0]'),
-        (alike(0.5, 0.4), '["printed","it","label"]'),
-    ],
-)
+        (alike(0.5, 0.4, source="ocr"), LOOKUP), (alike(0.5), LOOKUP),
+        (alike(0.5, 0.4), THE_NAMED), (alike(0.5, 0.4), '["total","these",0]'),
+        (alike(0.5, 0.4), '["printed","it","label"]')
+    ]
+)  # fmt: skip
 def test_print_names_groups_and_what_is_read_off_are_not_weighed(scene, program):
     asked = []
 

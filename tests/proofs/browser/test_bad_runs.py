@@ -157,20 +157,3 @@ def test_a_run_that_is_damaged_while_it_is_open(
     page.reload()
     where = page.locator(f"#mm-page-{tab.lower()}")
     expect(where).to_contain_text("file is not a database")
-
-
-def test_two_browsers_on_one_note(page: Page, server: Server, tmp_path: Path) -> None:
-    opened(server, write_run(tmp_path / "noted", 1))
-    other = page.context.new_page()
-    for one in (page, other):
-        one.goto(f"{server.url}/?tab=home&run=noted")
-        one.locator("tr[data-run=noted] [data-note]").last.click()
-    for one, words in ((page, "mine"), (other, "<b>theirs</b>")):
-        one.locator("#mm-note-dialog textarea").fill(words)
-        one.locator("#mm-note-dialog [type=submit]").click()
-        expect(one.locator("#mm-note-dialog")).to_be_hidden()
-    page.reload()
-    note = page.locator("tr[data-run=noted] .mm-noteline").first
-    expect(note).to_contain_text("mine")
-    expect(note).to_contain_text("<b>theirs</b>")
-    other.close()

@@ -129,20 +129,6 @@ def test_of_two_tabs_the_one_that_is_behind_is_told(page: Page, server: Server) 
     other.close()
 
 
-def test_an_agent_that_fails_costs_the_goal_and_no_more(page: Page, server: Server) -> None:
-    begin(page, server)
-    words(page).fill("fail")
-    page.keyboard.press("Enter")
-    expect(turns(page)).to_contain_text("the agent broke")
-    expect(page.locator("#mm-play-card")).to_contain_text("goal 2 of")
-
-
-def test_a_run_that_is_none_is_said_to_be_none(page: Page, server: Server) -> None:
-    page.goto(f"{server.url}/?tab=live&play=no-such-run")
-    expect(page.locator("#mm-play-note")).to_contain_text("There is no run")
-    expect(page.locator("#mm-play-start")).to_be_visible()
-
-
 def test_on_a_phone_the_goal_and_the_words_are_in_view(browser, server: Server) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
     page = context.new_page()

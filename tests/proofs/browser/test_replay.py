@@ -68,15 +68,6 @@ def test_a_deep_link_opens_its_turn(page: Page, server: Server) -> None:
     assert condition(page) == "low-light@3"
 
 
-def test_a_link_to_nowhere_says_so(page: Page, server: Server) -> None:
-    open_page(page, server, "/?run=first&session=nobody&turn=99999999999")
-    expect(page.locator("#mm-view")).to_contain_text("no session 'nobody'")
-    expect(page.locator(".mm-head h2")).to_have_text("talk-0000")
-    open_page(page, server, "/?run=nothing&session=talk-0003")
-    expect(page.locator("#mm-view")).to_contain_text("No opened run is called 'nothing'")
-    expect(page.locator(".mm-head h2")).to_have_text("talk-0000")
-
-
 def test_stepping_by_buttons_and_keys(page: Page, server: Server) -> None:
     open_page(page, server)
     assert now(page) == "0"
@@ -308,30 +299,6 @@ def test_a_phone_goes_from_the_list_to_the_conversation_and_back(
     page.go_back()
     expect(page.locator("#mm-sessions")).to_be_visible()
     expect(page.locator("#mm-view")).to_be_hidden()
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_sticks_out(page: Page, server: Server, width: int, theme: str) -> None:
-    page.emulate_media(color_scheme=theme)
-    page.set_viewport_size({"width": width, "height": 844})
-    open_page(page, server, "/?run=first&session=talk-0005&degradation=low-light@3&turn=2")
-    page.wait_for_timeout(500)
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    picture = page.locator("#mm-view .mm-frame").bounding_box()
-    assert picture is not None
-    assert picture["width"] > 200
-    assert picture["height"] > 200
-
-
-def test_hostile_text_shows_as_text(page: Page, server: Server) -> None:
-    open_page(page, server, "/?run=evil&session=talk-0000")
-    reply = page.locator(".mm-reply p").first
-    expect(reply).to_contain_text("<script>window.hacked=1</script>")
-    expect(reply).to_contain_text("{{#each}} ${1+1} @children ![x](http://evil.example/x.png)")
-    page.locator("[data-raw='0']").click()
-    expect(page.locator(".mm-raw pre")).to_contain_text("<script>window.hacked=1</script>")
-    assert page.evaluate("window.hacked") is None
 
 
 def test_another_run(page: Page, server: Server) -> None:

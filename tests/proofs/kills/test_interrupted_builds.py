@@ -136,13 +136,7 @@ def test_ctrl_c_is_one_line_that_says_how_to_go_on(source_folder: Path, tmp_path
     given = [*arguments(source_folder), "--out", str(out)]
     # a test run in the background ignores Ctrl-C, and its children inherit that
     heeds = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    program = [
-        sys.executable,
-        "-c",
-        heeds + COMMAND + SLOW,
-        HELPERS,
-        *given,
-    ]
+    program = [sys.executable, "-c", heeds + COMMAND + SLOW, HELPERS, *given]  # fmt: skip
     with subprocess.Popen(
         program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

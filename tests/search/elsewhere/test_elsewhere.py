@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from answering import answering
 from served_chroma import Chroma
 
 from mmrag.encoders import text_encoders
@@ -56,8 +54,7 @@ def check(spec: str) -> None:
     """What every search of these pages has to find."""
     search = searches.create(f"{spec},encoder=counting")
     first, second = search.search_text(["kettle made", "lamp"], k=2)
-    assert [hit.id for hit in first] == ["kettle", "bouilloire"]
-    assert second[0].id == "lamp"
+    assert ([hit.id for hit in first], second[0].id) == (["kettle", "bouilloire"], "lamp")
     assert first[0].text == "The kettle is made by Veldt."
     assert (first[0].title, first[0].url, first[0].source) == ("Kettle", "u/1", "web")
     assert (second[0].title, second[0].url) == ("Lamp", "u/2")
@@ -125,38 +122,16 @@ def test_a_table_of_postgresql(tmp_path: Path) -> None:
         searches.create(f"pgvector:table=docs,{at},encoder=counting,seconds=2")
 
 
-class Searching(BaseHTTPRequestHandler):
-    answer: Any = None
-    status = 200
-    asked: list[tuple[str | None, Any]]
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        type(self).asked.append((self.headers.get("authorization"), body))
-        self.send_response(type(self).status)
-        self.end_headers()
-        self.wfile.write(json.dumps(type(self).answer).encode())
-
-    def log_message(self, *_: object) -> None: ...
-
-
-@pytest.fixture
-def served() -> Iterator[tuple[str, type[Searching]]]:
-    kind = type("Mine", (Searching,), {"asked": []})
-    with HTTPServer(("127.0.0.1", 0), kind) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/search", kind
-        server.shutdown()
-
-
-def test_an_address(served: tuple[str, type[Searching]], monkeypatch: pytest.MonkeyPatch) -> None:
-    url, kind = served
+def test_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MMRAG_SEARCH_TOKEN", "secret")
-    kind.answer = {"results": [[{"id": 7, "score": 2, "text": "t", "title": "T", "url": "u"}], []]}
-    search = searches.create(f"http:url={url}")
-    first, second = search.search_text(["a", "b"], k=3)
+    found = {"id": 7, "score": 2, "text": "t", "title": "T", "url": "u"}
+    with answering(json.dumps({"results": [[found], []]}).encode()) as server:
+        search = searches.create(f"http:url={server.url}/search")
+        first, second = search.search_text(["a", "b"], k=3)
     assert (first[0].id, first[0].score, first[0].title, second) == ("7", 2.0, "T", ())
-    assert kind.asked == [("Bearer secret", {"queries": ["a", "b"], "k": 3})]
+    (asked,) = server.asked
+    assert json.loads(asked.body) == {"queries": ["a", "b"], "k": 3}
+    assert asked.headers["authorization"] == "Bearer secret"
     assert "secret" not in search.fingerprint
 
 
@@ -169,12 +144,11 @@ def test_an_address(served: tuple[str, type[Searching]], monkeypatch: pytest.Mon
     ],
 )  # fmt: skip
 def test_an_address_that_misbehaves_is_a_typed_error(
-    status: int, answer: Any, error: type[Exception], served: tuple[str, type[Searching]]
+    status: int, answer: Any, error: type[Exception]
 ) -> None:
-    url, kind = served
-    kind.status, kind.answer = status, answer
-    with pytest.raises(error):
-        searches.create(f"http:url={url}").search_text(["a"])
+    said = (status, json.dumps(answer).encode())
+    with answering(said) as server, pytest.raises(error):
+        searches.create(f"http:url={server.url}/search").search_text(["a"])
 
 
 def test_nobody_at_an_address_is_a_typed_error() -> None:

@@ -7,11 +7,11 @@ import json
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
 import uvicorn
+from answering import answering
 
 from mmrag.errors import Denied, MmragError, ServiceError, ServiceTimeout, SpecError, Unavailable
 from mmrag.ports import address, listen
@@ -102,8 +102,7 @@ def test_arguments_are_called_as_the_tool_calls_them(theirs: str) -> None:
 def test_passages_are_found_in_what_a_tool_gives(theirs: str, tool: str, texts: list[str]) -> None:
     search = searches.create(f"mcp:url={theirs},tool={tool},argument=question")
     hits = search.search_text(["kettle"])[0]
-    assert [hit.text for hit in hits] == texts
-    assert len({hit.id for hit in hits}) == len(hits)
+    assert ([hit.text for hit in hits], len({hit.id for hit in hits})) == (texts, len(hits))
     assert search.search_text(["kettle"], 1)[0] == hits[:1]
 
     async def in_a_loop() -> Any:
@@ -125,13 +124,11 @@ def refusal(spec: str) -> MmragError:
     [
         ("missing", SpecError, "has no tool missing; it has find, wrapped"),
         ("find,count=many", SpecError, "find takes question, limit, lang, and no many"),
-        ("find,where=(kind=x)", SpecError, "and no kind"),
-        ("raises", ServiceError, "raises"),
+        ("find,where=(kind=x)", SpecError, "and no kind"), ("raises", ServiceError, "raises"),
         ("hangs,seconds=1", ServiceTimeout, "within 1 s; raise seconds="),
-        ("endless", ServiceError, "over 4,194,304 bytes"),
-        ("deep", ServiceError, "RecursionError"),
-    ],
-)
+        ("endless", ServiceError, "over 4,194,304 bytes"), ("deep", ServiceError, "RecursionError")
+    ]
+)  # fmt: skip
 def test_a_tool_that_misbehaves_is_one_line(
     theirs: str, tool: str, kind: type[MmragError], says: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,23 +136,6 @@ def test_a_tool_that_misbehaves_is_one_line(
     assert type(error) is kind
     assert says in str(error)
     assert capfd.readouterr() == ("", "")
-
-
-class Strange(BaseHTTPRequestHandler):
-    answer: tuple[int, dict[str, str], bytes]
-    asked: list[str | None]
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        self.asked.append(self.headers["authorization"])
-        status, headers, body = self.answer
-        self.send_response(status)
-        for name, value in {"content-length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None: ...
 
 
 @pytest.mark.parametrize(
@@ -175,13 +155,10 @@ def test_an_address_that_is_no_mcp_server_is_one_line(
 ) -> None:  # fmt: skip
     monkeypatch.setenv("MMRAG_SEARCH_TOKEN", "secret")
     there = {name: value.replace("OTHER", theirs) for name, value in headers.items()}
-    answering = type("Mine", (Strange,), {"answer": (status, there, body), "asked": []})
-    with HTTPServer(("127.0.0.1", 0), answering) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        error = refusal(f"mcp:url=http://127.0.0.1:{server.server_address[1]}/mcp,tool=find")
-        server.shutdown()
+    with answering((status, there, body)) as server:
+        error = refusal(f"mcp:url={server.url}/mcp,tool=find")
     assert type(error) is kind
-    assert set(answering.asked) == {"Bearer secret"}
+    assert {asked.headers["authorization"] for asked in server.asked} == {"Bearer secret"}
     assert "secret" not in str(error)
     assert capfd.readouterr() == ("", "")
 

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from PIL import Image
 from small_index import COLOURS, ColourEncoder, build, coloured, png, scene
@@ -28,6 +29,7 @@ from mmrag.search.index.open import (
     rebuild_derived,
     verify_index,
 )
+from mmrag.search.index.row_table import RowTable, write_rows
 from mmrag.search.index.sources import open_source
 from mmrag.search.serving.public_package import ImageUrl, UnifiedSearchPipeline
 from mmrag.search.web.passages import Web
@@ -267,8 +269,7 @@ def test_ids_out_of_order_keep_their_entities(tmp_path: Path) -> None:
     search = UnifiedSearchPipeline(tmp_path / "ix")
     for i, name in enumerate(names):
         top = search(coloured(COLOURS[name]), k=1)[0]
-        assert top["index"] == i
-        assert top["url"] == f"u{i}"
+        assert (top["index"], top["url"]) == (i, f"u{i}")
         assert top["entities"] == [{"entity_name": name, "entity_attributes": {"n": i}}]
 
 
@@ -343,3 +344,40 @@ def test_what_is_in_the_middle_of_one_ranking_reaches_the_reranker() -> None:
 
     web = Web(Ranking(1000), Rows(), Ranking(0), Encoder(), reranker=Best())
     assert "35" in [hit.id for hit in web.search_text(["anything"], 50)[0]][:10]
+
+
+# -- rows
+
+COUNT = 20_000
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> RowTable:
+    path = tmp_path_factory.mktemp("rows") / "rows.arrow"
+    write_rows(
+        path, "web",
+        ({"id": f"p{i}", "page_url": f"u{i // 3}", "page_name": "", "page_snippet": "", "date": "",
+          "start": i, "end": i + 1, "text": f"{i} " * 200} for i in range(COUNT)),
+    )  # fmt: skip
+    return RowTable.open(path)
+
+
+@pytest.mark.parametrize("numbers", [[], [0], [COUNT - 1, 0, 4096, 4095, 4095, 12_000]])
+def test_rows_come_in_the_order_asked_for(rows: RowTable, numbers: list[int]) -> None:
+    found = rows.get(numbers)
+    assert [row["id"] for row in found] == [f"p{n}" for n in numbers]
+    assert [row["start"] for row in found] == numbers
+    assert rows.values("page_url", numbers) == [f"u{n // 3}" for n in numbers]
+
+
+def test_a_lookup_takes_no_memory_for_the_rows_that_it_does_not_return(rows: RowTable) -> None:
+    pool = pa.default_memory_pool()
+    before = pool.max_memory()
+    rows.get([1, 5000, 9000, 15_000])  # 20 MB of texts lie between them
+    rows.values("page_url", range(0, COUNT, 100))
+    assert pool.max_memory() - before < 1 << 20
+
+
+def test_a_row_that_is_not_there_is_an_error(rows: RowTable) -> None:
+    with pytest.raises(IndexError):
+        rows.get([COUNT])

@@ -110,11 +110,7 @@ WORDS = st.sampled_from(["oat", "kettle,", "12.5", "ünder"])
 
 
 @settings(deadline=None, max_examples=40)
-@given(
-    st.integers(4, 40),
-    st.integers(0, 3),
-    st.lists(WORDS, max_size=120),
-)
+@given(st.integers(4, 40), st.integers(0, 3), st.lists(WORDS, max_size=120))  # fmt: skip
 def test_chunks_cover_every_token(size: int, overlap: int, parts: list[str]) -> None:
     text = " ".join(parts)
     chunks = Chunker(tokens=size, overlap=min(overlap, size - 3) if size > 3 else 0).cut(text)

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmrag.errors import DataError
+from mmrag.search.vectors.batcher import Batcher
 from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, as_bytes, build_graph
 
 
@@ -126,21 +131,111 @@ def test_rows_as_bytes_keep_their_neighbours() -> None:
     assert not as_bytes(np.zeros((2, 8), np.float32)).any()
 
 
-@pytest.mark.parametrize("kind", ["exact", "graph"])
-def test_eight_callers_get_what_one_gets(tmp_path: Path, kind: str) -> None:
-    matrix, queries = unit_rows(6000, 32, 4), unit_rows(200, 32, 5)
-    build_graph(matrix, tmp_path / "graph")
-    graph = kind == "graph"
-    search = GraphVectors.open(matrix, tmp_path / "graph") if graph else ExactVectors(matrix)
-    alone = [search.search(queries[i : i + 1], 10)[0].tolist() for i in range(200)]
-    with ThreadPoolExecutor(8) as pool:
-        crowd = list(pool.map(lambda i: search.search(queries[i : i + 1], 10)[0].tolist(),
-                              range(200)))  # fmt: skip
-    assert crowd == alone
-    assert search.search(queries, 10)[0].tolist() == [rows for (rows,) in alone]
-
-
 @pytest.mark.parametrize("query", [np.full((1, 8), np.nan), np.ones((1, 7)), np.full(8, np.inf)])
 def test_bad_queries_are_refused(query: np.ndarray) -> None:
     with pytest.raises(DataError):
         ExactVectors(unit_rows(10, 8, 0)).search(query.astype(np.float32), 3)
+
+
+# -- batching
+
+SOON = 5.0
+
+
+class Gated:
+    """Work that stands still at every item until that item is let through."""
+
+    def __init__(self, *, fails: Callable[[list[str]], BaseException | None] = lambda _: None):
+        self.batches: list[list[str]] = []
+        self.gates = {name: threading.Event() for name in "abcd"}
+        self._fails = fails
+
+    def __call__(self, items: Sequence[str]) -> list[str]:
+        self.batches.append(list(items))
+        for item in items:
+            assert self.gates[item].wait(SOON)
+        problem = self._fails(list(items))
+        if problem is not None:
+            raise problem
+        return [item.upper() for item in items]
+
+    def open(self, names: str) -> None:
+        for name in names:
+            self.gates[name].set()
+
+
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + SOON
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def crowd(
+    pool: ThreadPoolExecutor, work: Gated, names: str
+) -> tuple[Batcher[str, str], dict[str, Future[list[str]]]]:
+    """The first of `names` is being worked off; the others wait in their order."""
+    batcher = Batcher[str, str](work)
+    calls: dict[str, Future[list[str]]] = {}
+    for place, name in enumerate(names):
+        calls[name] = pool.submit(batcher, [name])
+        until(lambda place=place: len(work.batches) == 1 and len(batcher._waiting) == place)
+    return batcher, calls
+
+
+def test_who_leads_goes_when_its_own_result_is_there() -> None:
+    work = Gated()
+    with ThreadPoolExecutor(4) as pool:
+        _, calls = crowd(pool, work, "abc")
+        work.open("a")
+        try:
+            assert calls["a"].result(timeout=1) == ["A"]
+            until(lambda: len(work.batches) == 2)
+            assert not calls["b"].done()
+        finally:
+            work.open("bc")
+        assert [calls[name].result(SOON) for name in "bc"] == [["B"], ["C"]]
+    assert work.batches == [["a"], ["b", "c"]]
+
+
+def test_an_interrupt_reaches_the_leader_and_nobody_else() -> None:
+    work = Gated(fails=lambda items: KeyboardInterrupt() if "b" in items else None)
+    with ThreadPoolExecutor(4) as pool:
+        batcher, calls = crowd(pool, work, "abcd")
+        work.open("abcd")
+        with pytest.raises(KeyboardInterrupt):
+            calls["b"].result(SOON)
+        assert [calls[name].result(SOON) for name in "acd"] == [["A"], ["C"], ["D"]]
+        assert work.batches == [["a"], ["b", "c", "d"], ["c", "d"]]
+        assert batcher(["a"]) == ["A"]
+
+
+def test_a_bad_item_fails_its_own_call_after_one_try_of_all() -> None:
+    work = Gated(fails=lambda items: ValueError("c") if "c" in items else None)
+    with ThreadPoolExecutor(4) as pool:
+        _, calls = crowd(pool, work, "abcd")
+        work.open("abcd")
+        with pytest.raises(ValueError, match="c"):
+            calls["c"].result(SOON)
+        assert [calls[name].result(SOON) for name in "abd"] == [["A"], ["B"], ["D"]]
+    assert work.batches == [["a"], ["b", "c", "d"], ["b"], ["c"], ["d"]]
+
+
+def test_who_is_interrupted_while_waiting_is_not_waited_for() -> None:
+    work = Gated(fails=lambda items: ValueError("bad") if len(items) > 1 else None)
+    with ThreadPoolExecutor(4) as pool:
+        batcher, calls = crowd(pool, work, "ac")
+
+        def interrupt() -> None:
+            until(lambda: len(batcher._waiting) == 2)
+            work.open("a")
+            until(lambda: len(work.batches) == 2)
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+        pool.submit(interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            batcher(["b"])
+        work.open("bcd")
+        assert calls["c"].result(SOON) == ["C"]
+        assert pool.submit(batcher, ["d"]).result(SOON) == ["D"]
+    assert work.batches == [["a"], ["c", "b"], ["c"], ["d"]]

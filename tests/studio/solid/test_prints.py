@@ -53,14 +53,12 @@ def test_prints_on_a_flat_sheet_lie_where_they_were_drawn() -> None:
     assert found.corners == pytest.approx(
         np.array(
             [
-                (x0 - 0.2, 0, 0.2 - y1),
-                (x1 - 0.2, 0, 0.2 - y1),
-                (x1 - 0.2, 0, 0.2 - y0),
-                (x0 - 0.2, 0, 0.2 - y0),
+                (x0 - 0.2, 0, 0.2 - y1), (x1 - 0.2, 0, 0.2 - y1), (x1 - 0.2, 0, 0.2 - y0),
+                (x0 - 0.2, 0, 0.2 - y0)
             ]
         ),
-        abs=1e-5,
-    )
+        abs=1e-5
+    )  # fmt: skip
     assert found.cap == pytest.approx(page.texts[0].cap / 2000, rel=1e-3)
 
 

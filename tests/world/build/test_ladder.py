@@ -11,11 +11,12 @@ import pytest
 from called_command import mmrag
 
 from mmrag.agents.fakes import Due, Oracle
-from mmrag.errors import UsageError
+from mmrag.errors import SpecError, UsageError
 from mmrag.judges import make_judge
 from mmrag.records import Session
 from mmrag.search.session_passages import SessionSearch, search_in
 from simulator.application.ladder import BLIND, STAGES, climb, measure_ladder, query_at
+from simulator.world.build.request import HARD, LIFE, PRESETS, WAYS, make_difficulty, make_request
 from simulator.world.build.world_manifest import (
     LADDER,
     Ladder,
@@ -59,8 +60,7 @@ def test_an_oracle_that_is_handed_the_facts_is_always_right_and_without_never(
     turns = sum(len(s.turns) for s in sessions)
     assert [rung.stage for rung in rungs] == list(BLIND)
     assert all(rung.turns == turns for rung in rungs)
-    assert right["nothing"] == 0
-    assert right["told"] == turns
+    assert (right["nothing"], right["told"]) == (0, turns)
     assert right["named"] <= right["paged"] < turns
 
 
@@ -91,16 +91,13 @@ def test_passages_that_answer_are_handed_and_no_others(
         for turn in session.turns:
             query = query_at("paged", session, turn, truth)
             right = {url for url, label in turn.reference.grounding.items() if label == "answers"}
-            assert {p.url for p in query.passages} == right
-            assert query.handed == len(query.passages)
+            assert ({p.url for p in query.passages}, query.handed) == (right, len(query.passages))
 
 
-LIFE = Ladder(
-    agent="grounded",
-    judge="builtin",
-    conversations=2,
-    rungs=(Rung(stage="named", handed=STAGES["named"], right=3, wrong=1, turns=8),),
-)
+CLIMBED = Ladder(
+    agent="grounded", judge="builtin", conversations=2,
+    rungs=(Rung(stage="named", handed=STAGES["named"], right=3, wrong=1, turns=8),)
+)  # fmt: skip
 
 
 def test_a_ladder_stands_on_the_card_and_changes_nothing_else(
@@ -110,7 +107,7 @@ def test_a_ladder_stands_on_the_card_and_changes_nothing_else(
     shutil.copytree(text_world, folder)
     before = read_manifest(folder)
     assert "Not measured: `mmrag world ladder FOLDER`" in (folder / "README.md").read_text()
-    keep_ladder(folder, LIFE)
+    keep_ladder(folder, CLIMBED)
     card = (folder / "README.md").read_text()
     assert "| the thing's name in the question, no picture | 37.5% | 12.5% |" in card
     assert "Life: 2 or 3 look-alikes of a thing" in card
@@ -119,7 +116,7 @@ def test_a_ladder_stands_on_the_card_and_changes_nothing_else(
     assert after["fingerprint"] == before["fingerprint"]
     assert damaged_files(folder, after) == []
     assert not verify_world(folder).problems
-    keep_ladder(folder, LIFE)
+    keep_ladder(folder, CLIMBED)
     assert (folder / "README.md").read_text() == card
 
 
@@ -137,3 +134,71 @@ def test_the_command_measures_and_keeps_a_ladder(text_world: Path, tmp_path: Pat
     said = mmrag("world", "ladder", str(folder), "--limit", "1", "--stages", "nothing,told").stdout
     assert "over 1 conversation (" in said
     assert STAGES["told"] in (folder / "README.md").read_text()
+
+
+# -- difficulty
+
+
+def test_the_presets_are_whole() -> None:
+    for preset in PRESETS.values():
+        assert sum(preset.settled.values()) == pytest.approx(1)
+        assert (sum(preset.look_alikes.values()), tuple(preset.settled)) == (pytest.approx(1), WAYS)
+    assert (make_request(1).difficulty, set(HARD.look_alikes)) == (LIFE, {7})
+
+
+def test_options_change_a_preset_and_its_name() -> None:
+    found = make_difficulty("hard", rivals=0, look_alikes=2)
+    assert (found.name, found.rivals, found.look_alikes) == ("own", 0, {2: 1.0})
+    assert found.settled == HARD.settled
+    assert make_difficulty("life", rivals=LIFE.rivals) == LIFE
+
+
+def test_a_file_of_shares_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "shares.yaml"
+    path.write_text("settled: {alone: 0.9, ambiguous: 0.1}\nlook_alikes: {0: 0.25, 3: 0.75}\n")
+    found = make_difficulty(shares=path)
+    assert found.settled == {"alone": 0.9, "ambiguous": 0.1}
+    assert found.look_alikes == {0: 0.25, 3: 0.75}
+    assert (found.legible, found.name) == (LIFE.legible, "own")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("legible: 0.5\nsettled: {alone: 0.5}\n", r":2: settled: the shares add up to 0.5; let"),
+        ("look_alikes: {2: 0.5, 3: 0.6}\n", r":1: look_alikes: the shares add up to 1.1"),
+        ("look_alikes: {many: 1}\n", r":1: .*settled, look_alikes, legible or own_traits"),
+        ("look_alikes: {40: 1}\n", r":1: look_alikes: give numbers of look-alikes from 0 to 30"),
+        ("settled: {luck: 1}\n", r":1: settled: nothing is settled by 'luck'; choose from alone"),
+        ("settled: {alone: 1.5, words: -0.5}\n", r":1: settled: a share is 1.5; give"),
+        ("\nlegible: most\n", r":2: .*write settled"),
+        ("legible: .nan\n", r":1: legible: a share is nan; give one"),
+        ("legible: 0.5\nrivals: 3\n", r":2: .*write settled"),
+        ("legible: 0.5\nlegible: 0.6\n", r":2: legible is given twice"),
+        ("legible:\n", r":1: .*write settled"), ("- 1\n", r":1: no shares; write settled"),
+        ("", r":1: no shares; write settled"), ("a: [\n", r":2: no YAML; write settled")
+    ]
+)  # fmt: skip
+def test_a_file_of_shares_that_is_wrong_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "shares.yaml"
+    path.write_text(text)
+    with pytest.raises(SpecError, match=f"shares.yaml{words}"):
+        make_difficulty(shares=path)
+
+
+def test_no_file_of_shares(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"none.yaml: cannot be read .*give a file of shares"):
+        make_difficulty(shares=tmp_path / "none.yaml")
+
+
+def test_options_out_of_range_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="life and hard"):
+        make_difficulty("easy")
+    with pytest.raises(UsageError, match="--rivals -1 is out of range; give 0 to 8"):
+        make_difficulty(rivals=-1)
+    with pytest.raises(UsageError, match="--look-alikes 99 is out of range; give 0 to 30"):
+        make_difficulty(look_alikes=99)
+    both = tmp_path / "shares.yaml"
+    both.write_text("look_alikes: {1: 1}\n")
+    with pytest.raises(UsageError, match="both say it"):
+        make_difficulty(look_alikes=2, shares=both)

@@ -122,8 +122,7 @@ def test_pages_state_what_they_are_said_to_and_no_others_do(
 ) -> None:
     for question in asked[:60]:
         pages = pages_of(stage, question)
-        assert len(pages) == PAGES
-        assert len({page.url for page in pages}) == PAGES
+        assert (len(pages), len({page.url for page in pages})) == (PAGES, PAGES)
         for number, need in enumerate(question.needs):
             lines = sheet(stage, need.name, question.at)
             texts = {

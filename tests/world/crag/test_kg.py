@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 import time
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import httpx
 import pytest
+from answering import Answering, answering
 
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError, UsageError
 from mmrag.tools import Tool
@@ -22,45 +20,22 @@ from simulator.world.crag.kg.remote import server_tools
 from simulator.world.facts.generate import generate_facts
 
 PUBLIC = [
-    "open_search_entity_by_name",
-    "open_get_entity",
-    "movie_get_person_info",
-    "movie_get_movie_info",
-    "movie_get_year_info",
-    "movie_get_movie_info_by_id",
-    "movie_get_person_info_by_id",
-    "finance_get_company_name",
-    "finance_get_ticker_by_name",
-    "finance_get_price_history",
-    "finance_get_detailed_price_history",
-    "finance_get_dividends_history",
-    "finance_get_market_capitalization",
-    "finance_get_eps",
-    "finance_get_pe_ratio",
-    "finance_get_info",
-    "music_search_artist_entity_by_name",
-    "music_search_song_entity_by_name",
-    "music_get_billboard_rank_date",
-    "music_get_billboard_attributes",
-    "music_grammy_get_best_artist_by_year",
-    "music_grammy_get_award_count_by_artist",
-    "music_grammy_get_award_count_by_song",
-    "music_grammy_get_best_song_by_year",
-    "music_grammy_get_award_date_by_artist",
-    "music_grammy_get_best_album_by_year",
-    "music_grammy_get_all_awarded_artists",
-    "music_get_artist_birth_place",
-    "music_get_artist_birth_date",
-    "music_get_members",
-    "music_get_lifespan",
-    "music_get_song_author",
-    "music_get_song_release_country",
-    "music_get_song_release_date",
-    "music_get_artist_all_works",
-    "sports_soccer_get_games_on_date",
-    "sports_nba_get_games_on_date",
-    "sports_nba_get_play_by_play_data_by_game_ids",
-]
+    "open_search_entity_by_name", "open_get_entity", "movie_get_person_info",
+    "movie_get_movie_info", "movie_get_year_info", "movie_get_movie_info_by_id",
+    "movie_get_person_info_by_id", "finance_get_company_name", "finance_get_ticker_by_name",
+    "finance_get_price_history", "finance_get_detailed_price_history",
+    "finance_get_dividends_history", "finance_get_market_capitalization", "finance_get_eps",
+    "finance_get_pe_ratio", "finance_get_info", "music_search_artist_entity_by_name",
+    "music_search_song_entity_by_name", "music_get_billboard_rank_date",
+    "music_get_billboard_attributes", "music_grammy_get_best_artist_by_year",
+    "music_grammy_get_award_count_by_artist", "music_grammy_get_award_count_by_song",
+    "music_grammy_get_best_song_by_year", "music_grammy_get_award_date_by_artist",
+    "music_grammy_get_best_album_by_year", "music_grammy_get_all_awarded_artists",
+    "music_get_artist_birth_place", "music_get_artist_birth_date", "music_get_members",
+    "music_get_lifespan", "music_get_song_author", "music_get_song_release_country",
+    "music_get_song_release_date", "music_get_artist_all_works", "sports_soccer_get_games_on_date",
+    "sports_nba_get_games_on_date", "sports_nba_get_play_by_play_data_by_game_ids"
+]  # fmt: skip
 """Table 9 of the paper, under the names of the public Python client."""
 
 
@@ -80,8 +55,7 @@ def early(stage: CragStage) -> str:
 
 
 def test_they_are_the_public_38(box: dict[str, Tool]) -> None:
-    assert list(box) == PUBLIC
-    assert len(PUBLIC) == 38
+    assert (list(box), len(PUBLIC)) == (PUBLIC, 38)
 
 
 def test_a_world_has_one_stage(stage: CragStage) -> None:
@@ -126,8 +100,7 @@ def test_prices_are_those_of_the_fact_base_at_the_time_of_asking(
     assert all(bar["Low"] <= min(bar["Open"], bar["Close"]) for bar in prices.values())
     bars = box["finance_get_detailed_price_history"].call({"ticker_name": ticker}, early)
     now = stage.facts.value(share.company, "share", early)
-    assert max(bars) == f"{stage.today} 07:00:00 EST"
-    assert bars[max(bars)]["Close"] == now
+    assert (max(bars), bars[max(bars)]["Close"]) == (f"{stage.today} 07:00:00 EST", now)
     cap = box["finance_get_market_capitalization"].call({"ticker_name": ticker}, early)
     assert cap == pytest.approx(share.outstanding * float(str(now)))
     info = box["finance_get_info"].call({"ticker_name": ticker}, early)
@@ -164,8 +137,7 @@ def test_games_have_a_score_once_they_are_over(stage: CragStage, box: dict[str, 
     ask = {"date": game.date, "team_name": game.home}
     before = box["sports_nba_get_games_on_date"].call(ask, f"{game.date}T08:00")
     after = box["sports_nba_get_games_on_date"].call(ask, f"{game.date}T23:59")
-    assert before["pts_home"] == {"0": None}
-    assert after["pts_home"] == {"0": game.score[0]}
+    assert (before["pts_home"], after["pts_home"]) == ({"0": None}, {"0": game.score[0]})
     assert after["wl_home"] == {"0": "W" if game.score[0] > game.score[1] else "L"}
     plays = box["sports_nba_get_play_by_play_data_by_game_ids"].call(
         {"game_ids": [game.id]}, f"{game.date}T23:59"
@@ -228,76 +200,35 @@ def test_every_function_answers_over_http_as_in_process(stage: CragStage, early:
     asyncio.run(ask_all())
 
 
-class Server:
-    """Answers every request with the same bytes, or not at all."""
-
-    def __init__(self, data: bytes, status: int = 200, hang: float = 0.0) -> None:
-        self.asked: list[tuple[str, Any, str]] = []
-        server = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                server.asked.append((self.path, json.loads(body), self.headers["query-time"]))
-                time.sleep(hang)
-                try:
-                    self.send_response(status)
-                    self.send_header("content-length", str(len(data)))
-                    self.end_headers()
-                    self.wfile.write(data)
-                except OSError:
-                    pass
-
-            def log_message(self, *_args: object) -> None:
-                pass
-
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
-        threading.Thread(target=self.http.serve_forever, args=(0.01,), daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.http.server_port}/"
-
-    def close(self) -> None:
-        self.http.shutdown()
-        self.http.server_close()
-
-
-@pytest.fixture
-def made() -> Iterator[list[Server]]:
-    servers: list[Server] = []
-    yield servers
-    for server in servers:
-        server.close()
-
-
-def eps_of(made: list[Server], *how: Any, seconds: float = 5.0) -> Any:
-    made.append(Server(*how))
-    tools = {tool.name: tool for tool in server_tools(made[-1].url, seconds)}
+def eps_of(server: Answering, seconds: float = 5.0) -> Any:
+    tools = {tool.name: tool for tool in server_tools(f"{server.url}/", seconds)}
     return tools["finance_get_eps"].call({"ticker_name": "ABC"}, "2031-01-01T10:00")
 
 
-def test_a_server_of_ones_own_is_asked_as_the_public_client_does(made: list[Server]) -> None:
-    assert eps_of(made, b'{"result": 22.95}') == 22.95
-    assert made[0].asked == [("/finance/get_eps", {"query": "ABC"}, "2031-01-01T10:00")]
+def test_a_server_of_ones_own_is_asked_as_the_public_client_does() -> None:
+    with answering(b'{"result": 22.95}') as server:
+        assert eps_of(server) == 22.95
+    (asked,) = server.asked
+    assert (asked.path, json.loads(asked.body)) == ("/finance/get_eps", {"query": "ABC"})
+    assert asked.headers["query-time"] == "2031-01-01T10:00"
 
 
 @pytest.mark.parametrize(
     ("how", "kind", "says"),
     [
-        ((b"{", ), ServiceError, "no JSON"),
-        ((b"[1, 2]", ), ServiceError, "no 'result'"),
-        ((b'{"detail": "x"}', 422), ServiceError, "HTTP 422"),
-        ((b"Internal Server Error", 500), ServiceError, "HTTP 500"),
-        ((b" " * (9 << 20), ), ServiceError, "larger than"),
-        ((b"[" * 100_000, ), ServiceError, "no JSON"),
-        ((b"{}", 200, 60.0), ServiceTimeout, "did not answer within 0.3 s"),
+        (b"{", ServiceError, "no JSON"), (b"[1, 2]", ServiceError, "no 'result'"),
+        ((422, b'{"detail": "x"}'), ServiceError, "HTTP 422"),
+        ((500, b"Internal Server Error"), ServiceError, "HTTP 500"),
+        (b" " * (9 << 20), ServiceError, "larger than"), (b"[" * 100_000, ServiceError, "no JSON"),
+        (lambda _: time.sleep(60) or b"{}", ServiceTimeout, "did not answer within 0.3 s"),
     ],
     ids=range(7),
 )  # fmt: skip
 def test_a_server_that_misbehaves_costs_the_call(
-    made: list[Server], how: Any, kind: type[Exception], says: str
+    how: Any, kind: type[Exception], says: str
 ) -> None:
-    with pytest.raises(kind, match=says):  # a server that hangs is not waited for
-        eps_of(made, *how, seconds=0.3 if len(how) == 3 else 5.0)
+    with answering(how) as server, pytest.raises(kind, match=says):  # who hangs is not waited for
+        eps_of(server, seconds=0.3 if callable(how) else 5.0)
 
 
 def test_a_server_that_is_not_there() -> None:

@@ -112,8 +112,7 @@ def test_relations_lead_to_things_of_the_right_kind_and_back(facts: FactBase) ->
     at = facts.window[0]
     for book in facts.of_kind("book")[:20]:
         author = facts.target(book.id, "author", at)
-        assert author.kind == "person"
-        assert author.domain == "book"
+        assert (author.kind, author.domain) == ("person", "book")
         assert book in facts.sources(author.id, "author", at, "book")
 
 
@@ -205,11 +204,9 @@ def test_print_shows_the_name_and_a_fact(facts: FactBase) -> None:
 
 def test_facts_survive_a_round_trip(facts: FactBase) -> None:
     again = FactBase.from_facts(
-        seed=facts.seed,
-        window=facts.window,
-        entities=reversed(list(facts.entities.values())),
-        facts=reversed(list(facts.facts())),
-    )
+        seed=facts.seed, window=facts.window, entities=reversed(list(facts.entities.values())),
+        facts=reversed(list(facts.facts()))
+    )  # fmt: skip
     for entity in list(facts.entities.values())[::11]:
         assert list(again.facts(entity.id)) == list(facts.facts(entity.id))
 
@@ -220,11 +217,9 @@ def test_facts_of_an_earlier_catalogue_are_refused_with_the_cure(facts: FactBase
         DataError, match=r"has a .wingspan., which no car has here.*mmrag world new"
     ):
         FactBase.from_facts(
-            seed=facts.seed,
-            window=facts.window,
-            entities=[car],
-            facts=[Fact(entity_id=car.id, attribute="wingspan", value=3)],
-        )
+            seed=facts.seed, window=facts.window, entities=[car],
+            facts=[Fact(entity_id=car.id, attribute="wingspan", value=3)]
+        )  # fmt: skip
 
 
 def test_an_overlap_in_time_is_noticed(facts: FactBase) -> None:

@@ -163,15 +163,12 @@ _PAIR = re.compile(
 @pytest.mark.parametrize(
     ("one", "other", "alike"),
     [
-        ("Brushwell", "Brushwall", True),
-        ("Bannerstone", "Pannerstone", True),
-        ("Vinegate", "Finegate", True),
-        ("Moonbury", "Moonberry", True),
-        ("Falcon", "Velvet", False),
-        ("Brushfield", "Brushwell", False),
-        ("Knightgate", "Nightgate", True),
-    ],
-)
+        ("Brushwell", "Brushwall", True), ("Bannerstone", "Pannerstone", True),
+        ("Vinegate", "Finegate", True), ("Moonbury", "Moonberry", True),
+        ("Falcon", "Velvet", False), ("Brushfield", "Brushwell", False),
+        ("Knightgate", "Nightgate", True)
+    ]
+)  # fmt: skip
 def test_what_sounds_alike_has_one_sound(one: str, other: str, alike: bool) -> None:
     assert (sound(one) == sound(other)) is alike
 

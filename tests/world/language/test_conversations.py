@@ -74,8 +74,7 @@ def of(sessions: list[Conversation], *, multi: bool) -> list[Question]:
 def test_conversations_have_the_published_shape(sessions: list[Conversation]) -> None:
     multi = [s for s in sessions if s.is_multi_turn]
     lengths = [len(s.questions) for s in multi]
-    assert min(lengths) == 2
-    assert max(lengths) == 6
+    assert (min(lengths), max(lengths)) == (2, 6)
     assert abs(sum(lengths) / len(multi) - MEAN_TURNS) <= 0.1
     domains = [len({q.domain for q in s.questions}) for s in multi]
     assert max(domains) == 2
@@ -272,10 +271,8 @@ def test_a_question_becomes_a_turn(sessions: list[Conversation]) -> None:
 
 def test_quotas_add_up() -> None:
     assert quota({"a": 1, "b": 1, "c": 1}, 10) in (
-        {"a": 4, "b": 3, "c": 3},
-        {"a": 3, "b": 4, "c": 3},
-        {"a": 3, "b": 3, "c": 4},
-    )
+        {"a": 4, "b": 3, "c": 3}, {"a": 3, "b": 4, "c": 3}, {"a": 3, "b": 3, "c": 4}
+    )  # fmt: skip
     assert quota({"a": 0.1, "b": 0.9}, 0) == {"a": 0, "b": 0}
 
 

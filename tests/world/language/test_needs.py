@@ -109,10 +109,8 @@ def test_an_answer_is_as_fast_as_its_fastest_attribute_and_a_past_value_never_ch
     ("text", "says"),
     [
         ("it.prise", "has no attribute 'prise'; it has"),
-        ("that.price", "'that' is nothing known here"),
-        ("it.price <", "cannot be read"),
-        ("(" * 290, "cannot be read"),
-        ("it.price\0", "cannot be read"),
+        ("that.price", "'that' is nothing known here"), ("it.price <", "cannot be read"),
+        ("(" * 290, "cannot be read"), ("it.price\0", "cannot be read"),
         ("it.price + " * 90 + "1", "is longer than 300 characters"),
         ("cheapest(these)", "no function is called 'cheapest'"),
         ("__import__('os')", "no function is called"),
@@ -124,12 +122,10 @@ def test_an_answer_is_as_fast_as_its_fastest_attribute_and_a_past_value_never_ch
         ('in_unit(it.price, "ft")', "'price' is in $, which is not converted to 'ft'"),
         ("answer.price", "`answer` needs a need before it"),
         ('"vegan" in it.price', "ask for words, and this is a number"),
-        ('"wood" in it.material', "never says 'wood'; it says"),
-        ("print(it)", "carries no print"),
-        ("minutes_until(it.price)", "asks for a clock"),
-        ("deal(it)", "takes 2 in brackets, not 1"),
-    ],
-)
+        ('"wood" in it.material', "never says 'wood'; it says"), ("print(it)", "carries no print"),
+        ("minutes_until(it.price)", "asks for a clock"), ("deal(it)", "takes 2 in brackets, not 1")
+    ]
+)  # fmt: skip
 def test_what_is_wrong_with_an_expression_is_said(text: str, says: str) -> None:
     with pytest.raises(DataError, match=re.escape(says)):
         meaning(parse(text, {}), "kettle")
@@ -200,19 +196,11 @@ def moments(facts: FactBase, main: Entity, answer: Entity | None = None) -> Iter
     statistics = Statistics(facts)
     for i in range(24):
         yield Moment(
-            facts=facts,
-            statistics=statistics,
-            draw=Draw("moment", main.id, i),
-            at=f"{facts.window[0][:11]}{8 + i % 8:02d}:10",
-            main=main,
-            view=(),
-            shop=facts.of_kind("shopfront")[i % 4],
-            answer=answer,
-            came_up=None,
-            polarity=i % 2 == 0,
-            text_clue=True,
-            is_first=True,
-        )
+            facts=facts, statistics=statistics, draw=Draw("moment", main.id, i),
+            at=f"{facts.window[0][:11]}{8 + i % 8:02d}:10", main=main, view=(),
+            shop=facts.of_kind("shopfront")[i % 4], answer=answer, came_up=None,
+            polarity=i % 2 == 0, text_clue=True, is_first=True
+        )  # fmt: skip
 
 
 def asked(facts: FactBase, want: Want, kind: str, before: Entity | None = None) -> Filled:
@@ -278,8 +266,7 @@ def test_words_say_which_things_are_meant_and_leave_no_more_room_than_they_do(
     assert main.id not in beside.means or beside.subject.id == main.id
     shop = asked(facts, want("kettle", say=["when does {shop} shut"], answer="shop.closes"),
                  "kettle")  # fmt: skip
-    assert (shop.means, shop.could_mean) == ((), ())
-    assert shop.subject.kind == "shopfront"
+    assert ((shop.means, shop.could_mean), shop.subject.kind) == (((), ()), "shopfront")
 
 
 def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBase) -> None:
@@ -304,10 +291,8 @@ def test_what_came_up_and_stands_in_view_is_meant(facts: FactBase) -> None:
     main, other, third = facts.of_kind("kettle")[:3]
     (moment, *_) = moments(facts, main, other)
     after = {
-        "type": "simple-knowledge",
-        "say": ["how heavy is that one"],
-        "answer": "answer.weight",
-    }
+        "type": "simple-knowledge", "say": ["how heavy is that one"], "answer": "answer.weight"
+    }  # fmt: skip
     first = {"type": "comparison", "say": ["which of these two is taller"]}
     one = want("kettle", **first, answer="most(both, height)", then=[after]).then[0]
 

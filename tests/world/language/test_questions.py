@@ -124,11 +124,8 @@ KIN = ["sources", ["get", IT, "maker"], "maker", "carton"]
         (["minus", ["get", IT, "sugar"], ["get", NEXT, "sugar"]], 5.5),
         (["times", ["get", IT, "price"], 3], 13.5),
         (["over", ["get", IT, "price"], ["get", IT, "servings"]], 0.75),
-        (["fits", 20, ["get", IT, "price"]], 4),
-        (["deal", IT, 4], 13.5),
-        (["deal", IT, 3], 9.0),
-        (["deal", NEXT, 3], 12.0),
-        (["most", BOTH, "price"], "carton-00000"),
+        (["fits", 20, ["get", IT, "price"]], 4), (["deal", IT, 4], 13.5), (["deal", IT, 3], 9.0),
+        (["deal", NEXT, 3], 12.0), (["most", BOTH, "price"], "carton-00000"),
         (["least", BOTH, "sugar"], "carton-00000"),
         (["where", BOTH, "price", ">", 4.2], ("carton-00000",)),
         (["where", BOTH, "allergens", "lacks", "milk"], ("carton-00000",)),
@@ -148,14 +145,12 @@ KIN = ["sources", ["get", IT, "maker"], "maker", "carton"]
         (["days_until", ["get", ["it", "poster-00000"], "opens_on"]], 7),
         (["weekday", ["get", ["it", "poster-00000"], "opens_on"]], "Thursday"),
         (["in_unit", ["get", IT, "contents"], "oz"], 35.3),
-        (["without", KIN, IT], ("carton-00001",)),
-        (["count", KIN], 2),
-        (["same", IT, NEXT], False),
-        (["same", ["get", IT, "diet"], "Vegan"], True),
+        (["without", KIN, IT], ("carton-00001",)), (["count", KIN], 2),
+        (["same", IT, NEXT], False), (["same", ["get", IT, "diet"], "Vegan"], True),
         (["either", ["above", ["get", IT, "price"], 4.2], NEXT, IT], "carton-00001"),
-        (["premise", IT, "diet", "vegan", ["get", IT, "price"]], 4.5),
-    ],
-)
+        (["premise", IT, "diet", "vegan", ["get", IT, "price"]], 4.5)
+    ]
+)  # fmt: skip
 def test_programs_compute(shelf: FactBase, program: list[object], value: object) -> None:
     assert evaluate(program, shelf, AT)[0].value == value
 

@@ -33,13 +33,9 @@ def facts() -> FactBase:
 
 def order_for(facts: FactBase, entity_id: str, style: str, **changes: object) -> Order:
     bare = Order(
-        id=f"{entity_id}/t",
-        entity_id=entity_id,
-        style=style,
-        label="answers",
-        as_of=facts.window[1],
-        voice=plain(),
-    )
+        id=f"{entity_id}/t", entity_id=entity_id, style=style, label="answers",
+        as_of=facts.window[1], voice=plain()
+    )  # fmt: skip
     return replace(bare, **changes)
 
 
@@ -178,25 +174,20 @@ def test_hostile_pages_carry_their_attack_in_all_ways(facts: FactBase) -> None:
 def test_no_text_breaks_out_of_the_markup(text: str) -> None:
     nasty = f"{text}<script>alert(1)</script>--><img src=x onerror=y>{text}"
     document = Document(
-        url=f"https://{SITES['news'][0].host}/articles/x",
-        title=nasty,
-        style="news",
-        date="2031-01-01T10:00",
-        as_of="2031-01-01T10:00",
-        entity_id=None,
-        label="noise",
+        url=f"https://{SITES['news'][0].host}/articles/x", title=nasty, style="news",
+        date="2031-01-01T10:00", as_of="2031-01-01T10:00", entity_id=None, label="noise",
         lead=nasty,
         sections=(
             Section(
                 heading=nasty,
                 blocks=(
                     Block(kind="text", lines=(PageLine(text=nasty),)),
-                    Block(kind="table", lines=(PageLine(text=nasty, cells=(nasty, nasty)),)),
-                ),
+                    Block(kind="table", lines=(PageLine(text=nasty, cells=(nasty, nasty)),))
+                )
             ),
         ),
-        links=(nasty,),
-    )
+        links=(nasty,)
+    )  # fmt: skip
     page = lxml_html.fromstring(to_html(document, 1))
     assert not page.xpath("//script[contains(., 'alert')]")
     assert not page.xpath("//img[@src='x']")
@@ -272,8 +263,7 @@ def test_one_relevant_page_to_two_others(facts: FactBase, needs: list[Need]) -> 
     told = {i for of in families for i in of if not asked.isdisjoint(of)}
     for entity_id in asked - told:
         about, beside = plan.relevant_to(entity_id), plan.irrelevant_to(entity_id)
-        assert {o.entity_id for o in about} == {entity_id}
-        assert len(beside) == 2 * len(about)
+        assert ({o.entity_id for o in about}, len(beside)) == ({entity_id}, 2 * len(about))
         assert not {o.entity_id for o in beside if o.label == "distractor"} & (asked | told)
     for entity_id in asked & told:
         about, beside = plan.relevant_to(entity_id), plan.irrelevant_to(entity_id)
@@ -350,8 +340,7 @@ def test_a_question_has_fifty_pages_at_most(facts: FactBase, needs: list[Need]) 
     found = grounder.of_turn("turn", needs[:40], facts.window[1])
     relevant = [g for g in found if g.label != "irrelevant"]
     assert len(found) <= MOST_PAGES
-    assert len(found) == 3 * len(relevant)
-    assert len({g.page_url for g in found}) == len(found)
+    assert (len(found), len({g.page_url for g in found})) == (3 * len(relevant), len(found))
     again = Grounder(facts, plan_pages(facts, needs, [plain()])).of_turn(
         "turn", needs[:40], facts.window[1]
     )
