@@ -6,7 +6,6 @@ import hashlib
 import re
 
 from mmrag.errors import SpecError
-from mmrag.registry import unknown
 
 KINDS: dict[str, str] = {
     "web-empty": "the web search finds nothing",
@@ -110,6 +109,8 @@ def _specs(part: str) -> list[str]:
         if name in ("all", kind, kind.partition("-")[0]) or kind in _ALIASES.get(name, ())
     ]
     if not kinds:
+        from mmrag.registry import unknown  # not for `--help`
+
         parts = dict.fromkeys(kind.partition("-")[0] for kind in KINDS)
         raise SpecError(unknown("fault", name, dict.fromkeys(["all", *_ALIASES, *parts, *KINDS])))
     if at and not re.fullmatch("[1-5]", level):

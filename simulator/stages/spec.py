@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mmrag.errors import SpecError
 from mmrag.records import staged_condition
-from mmrag.registry import unknown
 
 WHOLE = "whole"
 
@@ -61,6 +60,8 @@ def stages(text: str) -> tuple[str, ...]:
     for part in STAGES if named == ["all"] else named:
         name, colon, how = part.partition(":")
         if name not in STAGES:
+            from mmrag.registry import unknown  # not for `--help`
+
             raise SpecError(unknown("stage", name, ["all", *STAGES]))
         if colon and (name != "pointed" or how not in POINTING):
             raise SpecError(f"{part!r}: only pointed has ways, {', '.join(POINTING)}.")
@@ -90,6 +91,8 @@ def conditions_of(stage: str, degradations: tuple[str, ...]) -> list[str]:
 def check_task(task: str, degrade: str) -> None:
     """Refuse a task that nobody knows, or whose truth a degradation would move."""
     if task not in (NO_TASK, *TASKS):
+        from mmrag.registry import unknown
+
         raise SpecError(unknown("task", task, TASKS))
     if task == "grounding" and any(kind in degrade for kind in (*_MOVES, "mix", "sweep")):
         raise SpecError("--task grounding takes pictures in which the thing stays where it is: "

@@ -188,7 +188,7 @@ def _reference(row: dict[str, Any], place: str) -> Reference:
     texts = [_text(row, "answer")]
     for name in ("alt_ans", "alternative_answers"):
         texts += _texts(row.get(name), f"{place}: {name}")
-    if not any(texts):
+    if not texts[0]:
         raise DataError(f"{place}: there is no answer; mend or remove the row.")
     known = list(dict.fromkeys(text for text in texts if text and text.lower() != "nan"))
     return Reference(text=known[0] if known else "", accept=tuple(known[1:]))
