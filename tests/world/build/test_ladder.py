@@ -176,7 +176,8 @@ def test_a_file_of_shares_is_read(tmp_path: Path) -> None:
         ("legible: 0.5\nrivals: 3\n", r":2: .*write settled"),
         ("legible: 0.5\nlegible: 0.6\n", r":2: legible is given twice"),
         ("legible:\n", r":1: .*write settled"), ("- 1\n", r":1: no shares; write settled"),
-        ("", r":1: no shares; write settled"), ("a: [\n", r":2: no YAML; write settled")
+        ("", r":1: no shares; write settled"), ("a: [\n", r":2: no YAML, .*; write settled"),
+        ("a: &b 1\nc: *b\n", r":2: no YAML, an alias \(\*b\).*; write settled"),
     ]
 )  # fmt: skip
 def test_a_file_of_shares_that_is_wrong_is_refused(tmp_path: Path, text: str, words: str) -> None:
