@@ -143,6 +143,7 @@ def server(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.proof("time")
 @pytest.mark.parametrize(
     ("door", "more"),
     [
