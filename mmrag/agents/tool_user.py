@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmrag.agents.ask_back import heard
+from mmrag.agents.ask_line import heard
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.agents.templates import render
 from mmrag.agents.tool_loop import ToolBounds, answer_with_tools

@@ -12,8 +12,8 @@ import unicodedata
 from collections.abc import Sequence
 
 from mmrag.text.markup import unwrapped
-from mmrag.text.refusals import ENGLISH, FOREIGN, FOREIGN_BUT, MORE
-from mmrag.text.scripts import unmask
+from mmrag.text.refusal_patterns import ENGLISH, FOREIGN, FOREIGN_BUT, MORE
+from mmrag.text.transliteration import unmask
 
 MAX_CHARS = 4_000
 """Longer replies are judged on their beginning: CRAG-MM cuts at 75 tokens, about 400 characters."""

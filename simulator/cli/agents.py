@@ -165,7 +165,7 @@ def ask(
     from mmrag.errors import AgentError, MmragError, words
     from mmrag.files.images import LazyImage
     from mmrag.records import Query
-    from simulator.application.picture_knowledge import what_it_knows
+    from simulator.application.agent_limits_notice import agent_limits_notice
     from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
     from simulator.terminal.shutdown import heeding_ctrl_c, stdout_aside
@@ -177,7 +177,7 @@ def ask(
         LazyImage.from_path(image).pil()  # broken: reported before anything is loaded
     parts = Parts(RunConfig(data=data, agent=agent, search=search))
     parts.check_agent()
-    if (knows := what_it_knows(agent, data, search)) and not as_json:
+    if (knows := agent_limits_notice(agent, data, search)) and not as_json:
         typer.echo(knows, err=True)
     _ = parts.resources  # opened while the terminal still shows how far it is
     failed: list[str] = []

@@ -416,7 +416,7 @@ class Parts:
     def truth(self) -> Truth:
         """What the data knows of its turns."""
         from simulator.stages.truth import OwnTruth
-        from simulator.world.truth import WorldTruth
+        from simulator.world.turn_truth import WorldTruth
 
         if self._base:
             return self._base.truth

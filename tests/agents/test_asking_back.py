@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mmrag.agents.ask_back import heard
+from mmrag.agents.ask_line import heard
 from mmrag.agents.own.adapters import command
 from mmrag.agents.own.reply_checks import checked
 from mmrag.agents.paper.baselines import Straightforward

@@ -10,7 +10,7 @@ import pytest
 
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.grounding import Support
-from simulator.datasets.papers.answered import Answered, session_of
+from simulator.datasets.papers.answered_record import Answered, session_of
 from simulator.datasets.papers.answers import read_answers
 
 OWN = {"question": "How long is it?", "answer": "40 m [2].", "contexts": ["It is old.", "40 m."]}

@@ -15,7 +15,7 @@ from mmrag.agents.own.reply_checks import says_nothing
 from mmrag.errors import MmragError, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Query
-from simulator.application.picture_knowledge import what_it_knows
+from simulator.application.agent_limits_notice import agent_limits_notice
 from ui.pages.lab import PICK_JS, upload
 from ui.pages.message_box import when_sent
 from ui.pages.play import PlayPage
@@ -287,7 +287,7 @@ class Live:
             steps=list(steps),
             agent=talk.agent_spec,
             looked={turn for _, turn in talk.before},
-            knows=what_it_knows(talk.agent_spec, self.data) if talk.own and self.data else "",
+            knows=agent_limits_notice(talk.agent_spec, self.data) if talk.own and self.data else "",
             run=LIVE if self.data else "",
         )
 

@@ -18,7 +18,7 @@ from ui.pages.route import address_of
 from ui.render import render
 from ui.replay.catalogue import Catalogue
 from ui.runs import open_runs
-from ui.views import play_view as playwork
+from ui.views import person_play_view as playwork
 from ui.views.lab_view import data_url
 
 NEW = "new"

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mmrag.agents.ask_back import heard
+from mmrag.agents.ask_line import heard
 from mmrag.agents.grounded.desk import Desk
 from mmrag.agents.grounded.entities import kg_entities
 from mmrag.agents.grounded.planner import Planner

@@ -17,7 +17,7 @@ from mmrag.text.clock import is_time
 from mmrag.text.lexicon import AUXILIARIES, DENIALS, OPENERS, STOPWORDS, stem
 from mmrag.text.numbers import is_number
 from mmrag.text.opposites import has_opposites
-from mmrag.text.scripts import foreign, sounds_like
+from mmrag.text.transliteration import foreign, sounds_like
 
 
 def rule(target: Target, said: Reading) -> Ruling | None:

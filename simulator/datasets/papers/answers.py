@@ -20,7 +20,7 @@ import msgspec
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.cases import LABELS, Annotations, Case, cited_in
 from mmrag.records import Passage
-from simulator.datasets.papers.answered import Answered, Unusable
+from simulator.datasets.papers.answered_record import Answered, Unusable
 from simulator.datasets.papers.garage import is_garage, read_garage
 from simulator.datasets.rows import json_rows
 

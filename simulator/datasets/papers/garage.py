@@ -19,7 +19,7 @@ from mmrag.metrics.cases import Annotations, Case, cited_in
 from mmrag.records import Passage
 from simulator.datasets.broken import words_of
 from simulator.datasets.own.lines import Fault
-from simulator.datasets.papers.answered import Answered, Unusable
+from simulator.datasets.papers.answered_record import Answered, Unusable
 from simulator.datasets.rows import json_rows
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from simulator.studio.camera.seeing import axes, corners, focal, project
-from simulator.studio.solid.forms import Array, Placed, View, moved, turned
+from simulator.studio.solid.scene_types import Array, Placed, View, moved, turned
 from simulator.studio.things.people import hand
 from simulator.world.pictures.traits import Draws
 

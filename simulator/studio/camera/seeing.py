@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Placed, Print, View, cross
+from simulator.studio.solid.scene_types import Array, Placed, Print, View, cross
 
 
 class PrintSight(NamedTuple):

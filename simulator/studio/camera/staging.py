@@ -23,7 +23,7 @@ from simulator.studio.camera.seeing import (
 )
 from simulator.studio.places.kinds import PLACES
 from simulator.studio.places.stage import Setting, Spot, Subject
-from simulator.studio.solid.forms import Array, Light, Placed, Print, Thing, View, moved
+from simulator.studio.solid.scene_types import Array, Light, Placed, Print, Thing, View, moved
 from simulator.studio.things.kinds import KINDS, build
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene

@@ -21,7 +21,7 @@ from simulator.studio.camera.seeing import (
     visible_shares,
 )
 from simulator.studio.camera.staging import Staged, label_prints, place_of, stage
-from simulator.studio.solid.forms import View
+from simulator.studio.solid.scene_types import View
 from simulator.studio.things.kinds import KINDS
 from simulator.studio.tracing.tracer import Traced, glance, trace
 from simulator.world.pictures.referents import is_attended

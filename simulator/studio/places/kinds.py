@@ -55,7 +55,6 @@ from simulator.studio.places.paint import (
     tint,
 )
 from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own
-from simulator.studio.solid.forms import Part, Thing, moved
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -66,6 +65,7 @@ from simulator.studio.solid.meshes import (
     smooth_path,
     tube,
 )
+from simulator.studio.solid.scene_types import Part, Thing, moved
 from simulator.studio.solid.surfaces import (
     asphalt,
     carpet,

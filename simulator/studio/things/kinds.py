@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from simulator.studio.solid.forms import Thing
+from simulator.studio.solid.scene_types import Thing
 from simulator.studio.things.animals import bird, butterfly, fish
 from simulator.studio.things.bags import backpack, handbag
 from simulator.studio.things.books import book, textbook_page

@@ -16,7 +16,7 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS
 from simulator.world.facts.wording import MONTHS, say_number, say_value
 from simulator.world.language.askable import askable
-from simulator.world.language.expressions import bind
+from simulator.world.language.expression_parser import bind
 from simulator.world.language.program import Access, Answer, evaluate
 from simulator.world.language.questions.answers import (
     called,

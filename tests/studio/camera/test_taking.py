@@ -28,8 +28,8 @@ from simulator.studio.camera.seeing import (
 )
 from simulator.studio.camera.staging import READABLE, can_be_read, stage
 from simulator.studio.camera.taking import _name_shown, compose, outline, settled
-from simulator.studio.solid.forms import Material, Part, Placed, Print, Thing, View, moved
 from simulator.studio.solid.meshes import box, sheet
+from simulator.studio.solid.scene_types import Material, Part, Placed, Print, Thing, View, moved
 from simulator.studio.tracing.tracer import glance
 from simulator.world.facts.look import KINDS as DOMAINS
 from simulator.world.facts.look import Look

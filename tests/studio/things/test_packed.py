@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from things_checks import faults_of_kind, look_of
 
-from simulator.studio.solid.forms import Lamp, Light, Placed, View, moved
+from simulator.studio.solid.scene_types import Lamp, Light, Placed, View, moved
 from simulator.studio.things.kinds import build
 from simulator.studio.tracing.tracer import trace
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from things_checks import faults_of_kind, faults_of_prints, look_of
 
-from simulator.studio.solid.forms import Light, Placed, View, moved
+from simulator.studio.solid.scene_types import Light, Placed, View, moved
 from simulator.studio.things.bodies import drawn_wheel, wheel_parts
 from simulator.studio.things.kinds import build
 from simulator.studio.things.making import CHROME, RUBBER

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from things_checks import faults_of_variants, made
 
-from simulator.studio.solid.forms import Light, Placed, View, moved
+from simulator.studio.solid.scene_types import Light, Placed, View, moved
 from simulator.studio.things import clothes
 from simulator.studio.tracing.tracer import trace
 

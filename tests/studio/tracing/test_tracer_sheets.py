@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.studio.solid.forms import Light, Material, Part, Placed, Thing, View, moved
 from simulator.studio.solid.meshes import sheet
+from simulator.studio.solid.scene_types import Light, Material, Part, Placed, Thing, View, moved
 from simulator.studio.tracing.tracer import trace
 
 

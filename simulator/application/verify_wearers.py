@@ -1,4 +1,4 @@
-"""Prove the wearers of a run: `mmrag verify`."""
+"""`mmrag verify`: derive again what the live wearers of a run said and did."""
 
 from __future__ import annotations
 

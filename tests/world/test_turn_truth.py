@@ -9,7 +9,7 @@ import pytest
 from mmrag.records import Session
 from simulator.stages.truth import lacks
 from simulator.world.sessions import mini_folder, read_world
-from simulator.world.truth import WorldTruth
+from simulator.world.turn_truth import WorldTruth
 
 
 @pytest.fixture(scope="module")

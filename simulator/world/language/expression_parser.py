@@ -1,8 +1,8 @@
 """What answers a need, as its author writes it: `it.price < next.price`, read into a program.
 
 An expression is written as sums are, with dots. It is read into the program that `program.py`
-runs, with things and slots still open (`["var", "it"]`, `["slot", "budget"]`); `meanings.py` says
-what it comes to.
+runs, with things and slots still open (`["var", "it"]`, `["slot", "budget"]`);
+`expression_types.py` says of what kind its result is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Refusals in other languages, and English ones that name no knowledge or ability."""
+"""Patterns of refusals that `normalise.py` looks for: in other languages, and rarer English."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an expression comes to, worked out from the catalogue alone.
+"""The type of an expression: the kind of its result, worked out from the catalogue alone.
 
 Of which kind its answer is, how fast it changes, which of CRAG-MM's types it can be, and whether
 the print on the thing is enough.
@@ -27,7 +27,7 @@ from simulator.world.facts.domain_schema import (
     domain_of_kind,
 )
 from simulator.world.facts.look import LABELLED
-from simulator.world.language.expressions import THINGS
+from simulator.world.language.expression_parser import THINGS
 from simulator.world.language.program import UNITS
 
 

@@ -1,4 +1,4 @@
-"""The thing that was tapped on in a picture: a box around it, so that nobody need draw one.
+"""A box around the thing that was tapped on in a picture, so that nobody need draw one.
 
 The tapped spot is taken for the thing and what lies far from it for the rest; OpenCV's GrabCut
 settles what lies between. Tried with windows of growing size until the thing no longer reaches the

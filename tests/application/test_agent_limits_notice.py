@@ -8,7 +8,7 @@ import pytest
 from called_command import mmrag
 from small_runs import picture
 
-from simulator.application.picture_knowledge import what_it_knows
+from simulator.application.agent_limits_notice import agent_limits_notice
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from simulator.application.picture_knowledge import what_it_knows
     ],
 )
 def test_who_is_bound_to_an_index(agent: str, search: str, said: str) -> None:
-    found = what_it_knows(agent, "mini", search)
+    found = agent_limits_notice(agent, "mini", search)
     assert said in found
     assert bool(said) == bool(found)
 

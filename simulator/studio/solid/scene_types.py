@@ -1,4 +1,4 @@
-"""What a thing of the world is made of: meshes with materials, in metres.
+"""The types that scenes are built of: meshes, materials, lights, views and poses, in metres.
 
 Axes: x to the right, y away from the viewer, z up. A thing stands on z = 0 with the middle of its
 footprint at the origin and its front towards -y. What hangs on a wall has its back at y = 0.

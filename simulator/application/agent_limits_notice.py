@@ -1,4 +1,4 @@
-"""What an agent can know of a picture, said before it is asked."""
+"""The notice that an agent knows only an indexed world, for whoever brings another photograph."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _BY_INDEX = ("grounded", "task1", "task2", "task3")
 """Agents that look things up in the index; with a model of their own they may know more."""
 
 
-def what_it_knows(agent: str, data: str, search: str = "auto") -> str:
+def agent_limits_notice(agent: str, data: str, search: str = "auto") -> str:
     """A sentence for whoever asks about a photograph of their own; empty where it needs none.
 
-    >>> what_it_knows("grounded", "mini")[:56]
+    >>> agent_limits_notice("grounded", "mini")[:56]
     'grounded knows only the indexed world mini: of any other'
-    >>> what_it_knows("llm-only:model=(openai:name=m)", "mini")
+    >>> agent_limits_notice("llm-only:model=(openai:name=m)", "mini")
     ''
     """
     try:
