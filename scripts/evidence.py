@@ -58,7 +58,7 @@ def pictures() -> dict[str, Any]:
 def scenes() -> dict[str, Any]:
     """Every mesh, material, lamp and eye of each kind and place, before any light is traced."""
     from simulator.studio.camera.staging import stage
-    from simulator.studio.places.kinds import PLACES
+    from simulator.studio.places.place_kinds import PLACES
     from simulator.studio.things.kinds import KINDS, build
     from simulator.world.facts.look import Look
     from simulator.world.pictures.scene import Scene

@@ -15,7 +15,7 @@ from mmrag.protocols import (
 from mmrag.records import Evidence
 from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
-from mmrag.search.web.passages import Web
+from mmrag.search.web.web_search import Web
 
 WHOLE = Evidence(source="image-kg", id="w", score=1)
 ROOT = Path(__file__).parents[1]

@@ -24,7 +24,7 @@ from simulator.terminal.rich_text import as_html, as_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mmrag.encoders.cache import CachedTexts
+    from mmrag.encoders.vector_cache import CachedTexts
     from mmrag.files.shards import Shard
     from mmrag.judges.measure_registry import Measurer
     from mmrag.protocols import Model
@@ -185,7 +185,7 @@ def model_name(model: str | Model) -> str:
 def cached_encoder(spec: str) -> CachedTexts:
     """A text encoder that encodes no text twice, not even in another run."""
     from mmrag.encoders import text_encoders
-    from mmrag.encoders.cache import CachedTexts
+    from mmrag.encoders.vector_cache import CachedTexts
     from simulator.parts.resources import shipped_vectors
 
     return CachedTexts(text_encoders.create(spec), shipped_vectors())
@@ -201,7 +201,7 @@ def _takers(
     max_cost: float | None,
 ) -> tuple[Measurer, ...]:
     from mmrag.judges import measure_registry as measuring
-    from mmrag.judges.papers.crud import BERT
+    from mmrag.judges.papers.reference_measures import BERT
 
     if model is not None:
         kept = paid_model(store, model, max_cost)

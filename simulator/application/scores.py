@@ -11,7 +11,7 @@ from simulator.terminal.rich_text import as_html, as_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mmrag.metrics.protocols import TurnScore
+    from mmrag.metrics.scoring_protocols import TurnScore
     from simulator.run.results.turn_results import ScoreOptions
     from simulator.store.run_store import RunReader
 
@@ -112,7 +112,7 @@ class Scores(_Figures):
         """A row for all together and one for each condition, a column for each figure."""
         import pandas as pd
 
-        from simulator.exchange.facts import named_figures
+        from simulator.exchange.run_facts import named_figures
 
         rows = {"all": self["all"], **self.conditions}
         return pd.DataFrame({name: named_figures(found) for name, found in rows.items()}).T

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mmrag.protocols import Agent
     from mmrag.records import Reply, Step
-    from simulator.run.trials import Trial
+    from simulator.run.calibration_trials import Trial
 
 agent_app = typer.Typer(help="Agents: list, describe, calibrate.", no_args_is_help=True)
 
@@ -108,9 +108,15 @@ def calibrate(
     import msgspec
 
     from mmrag.errors import ConflictError
+    from simulator.run.calibration_trials import (
+        asked_whole,
+        findings,
+        play,
+        risk_coverage,
+        trials_of,
+    )
+    from simulator.run.calibration_trials import calibrate as fitted
     from simulator.run.config import read_config
-    from simulator.run.trials import asked_whole, findings, play, risk_coverage, trials_of
-    from simulator.run.trials import calibrate as fitted
     from simulator.store.run_store import RunReader
 
     if out.exists():
@@ -160,7 +166,7 @@ def ask(
     import asyncio
     from functools import partial
 
-    from mmrag.agents.own.outside import contained
+    from mmrag.agents.own.foreign_code import contained
     from mmrag.agents.own.reply_checks import checked
     from mmrag.errors import AgentError, MmragError, words
     from mmrag.files.images import LazyImage

@@ -26,7 +26,7 @@ from simulator.run.engine import broken_turns
 from simulator.run.runner import Progress, labelled
 from simulator.store.leases import following
 from simulator.store.run_store import RunStore
-from simulator.store.shards import shard_of
+from simulator.store.shard_files import shard_of
 
 GATHERED = 1.0
 """Seconds between two times that the run takes in what its shards have."""

@@ -14,7 +14,7 @@ from mmrag.records import ImageLookup, Session, TurnResult, decode_as, encode
 from simulator.cluster.ray_connection import Lost, answered
 from simulator.store.leases import ShardStore
 from simulator.store.run_store import without_picture
-from simulator.store.shards import PATIENCE
+from simulator.store.shard_files import PATIENCE
 
 SessionSent = tuple[bytes, dict[str, bytes]]
 """A session's record, and beside it those pictures by hash that the other end may not have."""

@@ -24,7 +24,7 @@ from simulator.run.config import RunConfig
 from simulator.run.runner import Conversations, Progress
 from simulator.run.slots import Places
 from simulator.store.provenance import revision
-from simulator.store.shards import shard_of
+from simulator.store.shard_files import shard_of
 
 
 def _commit() -> str | None:

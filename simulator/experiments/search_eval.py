@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mmrag.encoders.cache import EmbeddingCache
+from mmrag.encoders.vector_cache import EmbeddingCache
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.metrics.measures import measure
@@ -28,8 +28,8 @@ from mmrag.records import Session
 from mmrag.search.index.build import build_index
 from mmrag.search.index.open import Index, open_index
 from mmrag.search.index.sources import open_source
-from mmrag.search.web.passages import Mode, Web
 from mmrag.search.web.rerank import LexicalReranker
+from mmrag.search.web.web_search import Mode, Web
 from simulator.run.captures import CaptureOptics, degradations
 from simulator.world.sessions import captured
 

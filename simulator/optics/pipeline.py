@@ -16,10 +16,10 @@ import numpy as np
 
 from mmrag.records import Box, Json, Polygon
 from simulator.optics import calibrate, streams
+from simulator.optics.degradation_record import DegradationRecord, Degraded, StepRecord
 from simulator.optics.light import photometric
 from simulator.optics.light.tone import Image, Light, as_light, to_codes
 from simulator.optics.pixels import as_rgb, digest
-from simulator.optics.record import DegradationRecord, Degraded, StepRecord
 from simulator.optics.shape import geometry, occlusion, truncation
 from simulator.optics.spec import JPEG, VARIANTS, DegradationSpec, Step
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from mmrag.errors import MmragError, StoreError
 from mmrag.records import Session, TurnResult
 from simulator.store.run_store import ImageFolder, RunReader, RunStore
-from simulator.store.shards import ShardRows, deserted, shard_folder, shard_folders
+from simulator.store.shard_files import ShardRows, deserted, shard_folder, shard_folders
 
 Kept = Future[None] | None
 """Done when it is on disk; None where the lease is somebody else's by now."""

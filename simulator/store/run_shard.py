@@ -18,7 +18,7 @@ from mmrag.protocols import Completion
 from mmrag.records import Session, TurnResult, Verdict
 from simulator.store.run_lock import LOCK
 from simulator.store.run_store import RunReader, RunStore
-from simulator.store.shards import shard_folder, shard_of
+from simulator.store.shard_files import shard_folder, shard_of
 
 
 class RunShard(RunReader):

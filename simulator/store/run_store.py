@@ -38,7 +38,7 @@ from mmrag.records import (
 )
 from simulator.store import store_schema, tally
 from simulator.store.run_lock import Moved, RunLock
-from simulator.store.shards import ShardRows, deserted
+from simulator.store.shard_files import ShardRows, deserted
 
 T = TypeVar("T")
 

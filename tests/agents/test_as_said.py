@@ -18,7 +18,7 @@ from mmrag.agents.own.kits import KitAgent
 from mmrag.agents.reply_format import make_reply
 from mmrag.files.images import LazyImage
 from mmrag.judges import make_judge
-from mmrag.metrics.protocols import two_strikes
+from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.readiness import warm

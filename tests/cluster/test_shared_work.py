@@ -116,7 +116,7 @@ def test_nobody_shares_a_run_that_is_written_and_nobody_writes_one_that_is_share
     one, many = runs
     with RunStore(one), pytest.raises(ConflictError, match="another process is writing this run"):
         RunShard(one, Shard(1, 2), "measure")
-    monkeypatch.setattr("simulator.store.shards.PATIENCE", 0.0)
+    monkeypatch.setattr("simulator.store.shard_files.PATIENCE", 0.0)
     with (
         RunShard(many, Shard(1, 2), "measure"),
         pytest.raises(ConflictError, match="one with --shard, are still at work"),

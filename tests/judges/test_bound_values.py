@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.judges.builtin.values import bound_value
+from mmrag.judges.builtin.value_rules import bound_value
 from mmrag.text.normalise import plain
 
 LEEDS = "Which platform does the train to Leeds leave from?"

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from mmrag.judges.builtin import BuiltinJudge
-from mmrag.metrics.protocols import TurnScore
+from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
 from simulator.run.results.official import ScoredReply, as_in_kit
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mmrag.judges.builtin.parsed_question import Target, wordings
 from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.rules import rule
-from mmrag.judges.builtin.target import Target, wordings
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
 from mmrag.text.numbers import MONTHS, quantities
 

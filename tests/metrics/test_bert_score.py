@@ -18,7 +18,7 @@ from mmrag.encoders import text_encoders
 from mmrag.encoders.text import TextEncoder
 from mmrag.errors import SpecError
 from mmrag.judges.measure_registry import encoder_measurers
-from mmrag.judges.papers.crud import BERT, BertScore
+from mmrag.judges.papers.reference_measures import BERT, BertScore
 from mmrag.metrics.bert_score import TokenVectors, bert_score
 from mmrag.metrics.cases import Case
 

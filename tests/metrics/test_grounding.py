@@ -7,8 +7,8 @@ import math
 import pytest
 
 from mmrag.errors import SpecError, UsageError
-from mmrag.judges.papers.crud import MEASURES as CRUD
 from mmrag.judges.papers.ragas_reference import MEASURES as REFERENCE
+from mmrag.judges.papers.reference_measures import MEASURES as CRUD
 from mmrag.metrics.crag_scores import grades, mean_of_judges, traffic_weighted
 from mmrag.metrics.grounding import (
     Support,

@@ -8,7 +8,7 @@ import pytest
 from small_runs import ByNumber, Equality, make_session, run_all
 
 from mmrag.errors import DataError, JudgeError
-from mmrag.metrics.protocols import strikes
+from mmrag.metrics.scoring_protocols import strikes
 from mmrag.records import (
     JudgeItem,
     Outcome,

@@ -15,10 +15,10 @@ from mmrag.records import Reference, Session, Status, Turn, TurnResult
 from simulator.store import run_store
 from simulator.store.run_store import RunReader, RunStore
 from ui.home.summary import summarise
+from ui.opened_runs import Runs, open_runs
 from ui.render import render
 from ui.replay.catalogue import Catalogue, Filter
 from ui.replay.viewmodel import conversation
-from ui.runs import Runs, open_runs
 
 
 def write(folder: Path, stop: str, pattern: str, *, turns: int = 4) -> Path:

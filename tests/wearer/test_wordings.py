@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from small_talks import agendas
 
-from mmrag.agents.grounded.asking import hear
+from mmrag.agents.grounded.look_requests import hear
 from mmrag.records import Exchange, Query, Reference, Turn
 from simulator.wearer.wordings import other_wordings
 

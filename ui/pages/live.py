@@ -16,15 +16,15 @@ from mmrag.errors import MmragError, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Query
 from simulator.application.agent_limits_notice import agent_limits_notice
+from ui.opened_runs import open_runs
 from ui.pages.lab import PICK_JS, upload
 from ui.pages.message_box import when_sent
 from ui.pages.play import PlayPage
 from ui.pages.route import address_of, route
 from ui.render import render
 from ui.replay.catalogue import Catalogue
-from ui.replay.kgshelf import LIVE
+from ui.replay.kg_thumbnails import LIVE
 from ui.replay.viewmodel import live_turns
-from ui.runs import open_runs
 from ui.samples import Samples
 from ui.views.lab_view import data_url
 from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat, ask, next_query, save

@@ -13,20 +13,20 @@ from functools import partial
 import msgspec
 
 from mmrag.agents.grounded.abstain import Calibration, read_calibration
-from mmrag.agents.grounded.asking import REQUEST, hear, wants_look
-from mmrag.agents.grounded.desk import Desk
-from mmrag.agents.grounded.inquiry import Inquiry, Known
-from mmrag.agents.grounded.looking import Looker
+from mmrag.agents.grounded.candidate_answers import Inquiry, Known
+from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
+from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
+from mmrag.agents.grounded.look_requests import REQUEST, hear, wants_look
 from mmrag.agents.grounded.ocr import RapidReader, Reads
 from mmrag.agents.grounded.parts import Parts
+from mmrag.agents.grounded.picture_analysis import Looker
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.planner import Planner, unplanned
-from mmrag.agents.grounded.programs import Reader
+from mmrag.agents.grounded.program_runner import Reader
 from mmrag.agents.grounded.recent_results import RecentResults
-from mmrag.agents.grounded.scene import Finding, Scene, named_scene
-from mmrag.agents.grounded.states import Contextual, SentenceMeaning
-from mmrag.agents.grounded.talking import introduced, silent_turns, spoken_kind
-from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
+from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
+from mmrag.agents.grounded.turn_evidence import Desk
+from mmrag.agents.grounded.wearer_hints import introduced, silent_turns, spoken_kind
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.templates import render
 from mmrag.agents.trace import Trace

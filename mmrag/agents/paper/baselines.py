@@ -17,13 +17,13 @@ from collections.abc import Sequence
 import msgspec
 
 from mmrag.agents.ask_line import heard
-from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
 from mmrag.agents.grounded.entities import kg_entities
+from mmrag.agents.grounded.passage_text import read_attributes
 from mmrag.agents.grounded.planner import Planner
-from mmrag.agents.grounded.programs import Reader
-from mmrag.agents.grounded.scene import Candidate, Scene
-from mmrag.agents.grounded.statements import read_attributes
-from mmrag.agents.grounded.states import Contextual, SentenceMeaning
+from mmrag.agents.grounded.program_runner import Reader
+from mmrag.agents.grounded.scene_records import Candidate, Scene
+from mmrag.agents.grounded.turn_evidence import Desk
 from mmrag.agents.reply_format import ABSTAIN, clean_text, make_reply, without_thoughts
 from mmrag.agents.templates import render
 from mmrag.agents.trace import Trace

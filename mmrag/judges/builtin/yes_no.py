@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mmrag.judges.builtin.parsed_question import Ruling
 from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.judges.builtin.target import Ruling
 from mmrag.text.lexicon import AUXILIARIES, NEGATIONS, stem, word_set
 from mmrag.text.normalise import sentences
 from mmrag.text.opposites import another_attribute, opposed

@@ -48,7 +48,7 @@ def shared_out(
         )
         return True
     if machines.backend == "ray":
-        from simulator.cluster.tasks import in_shards
+        from simulator.cluster.ray_tasks import in_shards
         from simulator.terminal.progress import stage_bars
 
         with stage_bars() as advance:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mmrag.judges.papers.crud import BERT, OVERLAP, QUEST, RETRIEVAL
 from mmrag.judges.papers.ragas_reference import MEASURES as REFERENCE
+from mmrag.judges.papers.reference_measures import BERT, OVERLAP, QUEST, RETRIEVAL
 from mmrag.metrics.cases import Measurement
 from mmrag.metrics.headline import Uncertainty
 from mmrag.records import Turn

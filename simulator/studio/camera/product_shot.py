@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from simulator.studio.camera.seeing import corners, framed
 from simulator.studio.camera.staging import Staged, thing_of, unread
+from simulator.studio.camera.visibility import corners, framed
 from simulator.studio.solid.meshes import box, skin
 from simulator.studio.solid.scene_types import (
     Lamp,

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 from test_grounded import NAME, agent
 
-from mmrag.agents.grounded.scene import Candidate, Scene, named_scene
-from mmrag.agents.grounded.talking import introduced
+from mmrag.agents.grounded.scene_records import Candidate, Scene, named_scene
+from mmrag.agents.grounded.wearer_hints import introduced
 from mmrag.records import Evidence, Exchange, Query
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from test_ui_pages import PAGES
 from ui_parts import Server, write_run
 
-from ui.runs import open_runs
+from ui.opened_runs import open_runs
 
 OLD = Path(__file__).parents[2] / "data" / "run-v1"
 FIRST = {

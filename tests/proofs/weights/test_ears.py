@@ -8,8 +8,8 @@ import pytest
 
 from mmrag.records import Reference, Turn
 from simulator.ears.hearing import Hearing
-from simulator.ears.parts import ears, voices
-from simulator.ears.words import loss
+from simulator.ears.hearing_loss import loss
+from simulator.ears.voice_and_ear import ears, voices
 
 pytest.importorskip("piper", reason="the package piper-tts is not installed (extra ears)")
 pytest.importorskip("faster_whisper", reason="faster-whisper is not installed (extra ears)")

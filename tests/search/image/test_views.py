@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 from small_index import COLOURS, ColourEncoder, coloured
 
-from mmrag.encoders.cache import EmbeddingCache
+from mmrag.encoders.vector_cache import EmbeddingCache
 from mmrag.search.image.views import KIND, encode_views, views_of
 from mmrag.search.index.build import build_index
 from mmrag.search.index.open import open_index, read_manifests

@@ -1,0 +1,96 @@
+"""The parts of records that lists and reports read agree with the records."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pytest
+
+from mmrag import partial_records, records
+from mmrag.records import (
+    Capture,
+    Evidence,
+    Outcome,
+    Reference,
+    Reply,
+    Session,
+    Step,
+    Turn,
+    TurnResult,
+    Usage,
+    Verdict,
+    Vote,
+    encode,
+)
+
+PARTS = [
+    kind
+    for kind in vars(partial_records).values()
+    if isinstance(kind, type)
+    and issubclass(kind, partial_records.Part)
+    and kind
+    not in (
+        partial_records.Part,
+        partial_records.EntityPart,
+        partial_records.LinkPart,
+        partial_records.DegradedPart,
+    )
+]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda kind: kind.__name__)
+def test_a_part_has_the_names_and_defaults_of_its_record(part: type[partial_records.Part]) -> None:
+    named = re.search(r"Of an? `(\w+)`", part.__doc__ or "")
+    assert named is not None
+    whole = {f.name: f for f in msgspec.structs.fields(getattr(records, named[1]))}
+    fields = msgspec.structs.fields(part)
+    assert fields
+    for field in fields:
+        assert field.name in whole, field.name
+        if field.required or isinstance(field.default, msgspec.Raw):
+            continue
+        default, theirs = field.default, whole[field.name]
+        if not theirs.required and default is not msgspec.NODEFAULT:
+            assert default == theirs.default, field.name
+
+
+def test_the_parts_of_a_saved_conversation() -> None:
+    from PIL import Image
+
+    from mmrag.files.images import LazyImage
+
+    image = LazyImage.from_pil(Image.new("RGB", (8, 8)))
+    turn = Turn(
+        index=0, id="t", query="what?", reference=Reference(text="a kettle", evidence=("p",)),
+        domain="food", text_clue=True, extra={"entity_id": "e1", "other": [1, 2]},
+    )  # fmt: skip
+    session = Session(
+        id="s", capture=Capture(image=image, degradation="low-light@3"), turns=(turn,)
+    )
+    read = msgspec.json.decode(encode(session), type=partial_records.SessionPart)
+    assert (read.id, read.capture.degradation, read.capture.quality) == (
+        "s",
+        "low-light@3",
+        "normal",
+    )
+    (first,) = read.turns
+    assert (first.query, first.domain, first.text_clue) == ("what?", "food", True)
+    assert (first.reference.evidence, first.extra.entity_id) == (("p",), "e1")
+    listed = msgspec.json.decode(encode(session), type=partial_records.ListedSession)
+    assert [turn.query for turn in listed.turns] == ["what?"]
+
+    found = Evidence(source="web", id="p", score=1.0, text='"quoted"', attributes={"a": 1})
+    reply = Reply(
+        text="a kettle", trace=(Step(name="web", evidence=(found,)),), usage=Usage(calls=2)
+    )
+    result = TurnResult(session_id="s", turn_index=0, status=records.Status.ANSWERED, reply=reply)
+    part = msgspec.json.decode(encode(result), type=partial_records.ResultPart)
+    assert part.reply is not None
+    assert part.reply.usage.calls == 2
+    (item,) = part.reply.trace[0].evidence
+    assert (item.source, msgspec.json.decode(item.text)) == ("web", '"quoted"')
+    vote = Vote(judge="k", outcome=Outcome.MISSING)
+    verdict = Verdict(outcome=Outcome.PERFECT, judge="j", votes=(vote,))
+    judged = msgspec.json.decode(encode(verdict), type=partial_records.VerdictPart)
+    assert [vote.outcome for vote in judged.votes] == [Outcome.MISSING]
