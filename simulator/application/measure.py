@@ -94,8 +94,9 @@ def _in_words(cell: dict[str, Any]) -> tuple[str, str]:
     many = f"{cell['n']}" + (f", {cell['failed']} failed" if cell["failed"] else "")
     if cell["estimate"] is None:
         return "–", f"{many}: {cell['why']}" if cell["why"] else many
-    interval = "" if cell["low"] is None else f"  [{cell['low']:.3f}, {cell['high']:.3f}]"
-    return f"{cell['estimate']:.3f}{interval}", many
+    digits = ".1f" if cell["unit"] == "number" else ".3f"
+    interval = "" if cell["low"] is None else f"  [{cell['low']:{digits}}, {cell['high']:{digits}}]"
+    return f"{cell['estimate']:{digits}}{interval}", many
 
 
 def measure(
