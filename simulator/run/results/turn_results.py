@@ -308,15 +308,15 @@ def to_finish(run: RunReader, folder: object) -> str:
 
 
 def language_note(run: RunReader) -> str | None:
-    """Whose words the questions were in: a person's, or which voices of a world, and whether a
-    reader may know them; else None."""
-    from simulator.world.language.voices.voice_reader import whose
+    """Whose words the questions were in, where that matters: a person's, or those of voices that an
+    agent may not know. None where all voices are open."""
+    from simulator.world.language.voices.voice_reader import OPEN, whose
 
     if is_persons(run):
         return "A person played the wearer, in their own words."
 
     voices = run.voices()
-    return f"Questions in the {whose(voices)}." if voices else None
+    return None if set(OPEN).issuperset(voices) else f"Questions in the {whose(voices)}."
 
 
 def failure_note(run: RunReader) -> str | None:
