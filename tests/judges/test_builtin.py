@@ -133,3 +133,14 @@ def test_what_opens_a_sentence_is_no_part_of_a_name(
     )
     assert right.outcome.is_correct, right.reason
     assert another.reason == "rule: a similar name"
+
+
+def test_reasons_say_what_was_read(judge: BuiltinJudge) -> None:
+    said, guessed = judge.judge_many(
+        [
+            item("Is it open?", "yes", "No, it is closed."),
+            item("Who painted it?", "Claude Monet", "One of the impressionists, it seems."),
+        ]
+    )
+    assert said.reason == "rule: yes was wanted, no was said"
+    assert guessed.reason.startswith("trees: p(correct) = ")

@@ -68,17 +68,17 @@ def test_there_are_thirty_typographies() -> None:
 
 @pytest.mark.parametrize("reply", DONT_KNOW)
 def test_dont_know_in_every_typography(reply: str) -> None:
-    assert missing_reason(reply) == "refusal"
+    assert (missing_reason(reply) or "").startswith('refusal: "')
 
 
 @pytest.mark.parametrize("reply", REFUSALS)
 def test_refusals(reply: str) -> None:
-    assert missing_reason(reply) in ("refusal", "empty")
+    assert (missing_reason(reply) or "").startswith(("refusal", "empty"))
 
 
 @pytest.mark.parametrize("reply", CLARIFICATIONS)
 def test_clarifying_questions(reply: str) -> None:
-    assert missing_reason(reply) in ("clarification", "refusal")
+    assert (missing_reason(reply) or "").startswith(("clarification", "refusal"))
 
 
 @pytest.mark.parametrize("reply", ANSWERS)
@@ -96,7 +96,20 @@ def test_the_official_rule_is_a_literal_substring() -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
-    assert missing_reason(text) in (None, "empty", "refusal", "clarification")
+    why = missing_reason(text)
+    assert why in (None, "empty") or why.startswith(("refusal", "clarification"))
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ("Hmm, no idea, sorry.", 'refusal: "no idea"'),
+        ("Je ne sais pas.", 'refusal: "Je ne sais pas"'),
+        ("Unknown.", 'refusal: "Unknown"'),
+    ],
+)
+def test_the_reason_names_the_words(reply: str, why: str) -> None:
+    assert missing_reason(reply) == why
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ class BuiltinJudge:
                 continue
             chance = _probability(log_odds)
             outcome = Outcome.PERFECT if chance >= 0.5 else _wrong(item)
-            verdict = self._verdict(outcome, f"model: p(correct) = {chance:.3f}")
+            verdict = self._verdict(outcome, f"trees: p(correct) = {chance:.3f}")
             yield Judged(verdict, max(chance, 1 - chance) >= SURE)
 
     def _verdict(self, outcome: Outcome, reason: str, *, exact: bool = False) -> Verdict:
