@@ -10,6 +10,7 @@
     │   └── ImageError        a picture cannot be read, or is larger than the limits
     ├── ServiceError          a model, a search or a server failed
     │   ├── ServiceTimeout    it did not answer in time
+    │   ├── EarError          a recogniser failed at a reply in sound
     │   └── Unavailable       it needs something that is not here (a download, a device, a package)
     │       └── Denied        it lets nobody in with this key; every turn would fail: a run ends
     ├── AgentError            the agent under test raised or answered with nonsense
@@ -52,6 +53,10 @@ class ServiceError(MmragError):
 
 class ServiceTimeout(ServiceError):
     """A service did not answer within its limit."""
+
+
+class EarError(ServiceError):
+    """A recogniser failed at a reply in sound. It costs the turn, and is never the agent's."""
 
 
 class Unavailable(ServiceError):

@@ -24,7 +24,7 @@ from urllib.parse import quote
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.replay.catalogue import Catalogue, Filter, ListedConversation
 
 OUT = Path(__file__).parent.parent / "docs" / "images" / "replay-loop.webp"

@@ -20,7 +20,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 from replay_loop import telling
 
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.replay.catalogue import Catalogue, Filter
 
 PAGES = (("home", "#mm-wrong h4", "light"), ("replay", "#mm-view .mm-turn", "light"),

@@ -10,6 +10,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
+
+import chromadb
+from chromadb.config import Settings
+
+from mmrag.search.index.chroma import Batch, open_client
 
 
 class Chroma:
@@ -37,3 +43,28 @@ class Chroma:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(10)
+
+
+def write_folder(folder: Path, name: str, batch: Batch) -> None:
+    """A collection in a folder of Chroma's, as others write it."""
+    _write(chromadb.PersistentClient(path=str(folder), settings=_settings()), name, batch)
+
+
+def write_server(port: int, name: str, batch: Batch) -> None:
+    """A collection of a server."""
+    _write(chromadb.HttpClient("127.0.0.1", port, settings=_settings()), name, batch)
+
+
+def _settings() -> Settings:
+    return Settings(anonymized_telemetry=False)
+
+
+def _write(client: Any, name: str, batch: Batch) -> None:
+    with open_client(client):
+        collection = client.get_or_create_collection(
+            name, metadata={"hnsw:space": "cosine"}, embedding_function=None
+        )
+        collection.upsert(
+            ids=batch.ids, embeddings=batch.vectors, metadatas=batch.metadatas,
+            documents=batch.documents if any(batch.documents) else None,
+        )  # fmt: skip

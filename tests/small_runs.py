@@ -92,10 +92,11 @@ class Equality:
 
 
 def run_all(
-    folder: Path, sessions: Iterable[Session], agent: object, judge: object = None, **plan: object
-) -> None:
+    folder: Path, sessions: Iterable[Session], agent: object, judge: object = None,
+    optics: object = None, **plan: object,
+) -> None:  # fmt: skip
     with RunStore(folder) as store:
         chosen = judge or Equality()
         store.set_meta("judge", chosen.id)
         work = iter(list(enumerate(sessions)))
-        asyncio.run(run_sessions(work, agent, chosen, store, Plan(**plan)))
+        asyncio.run(run_sessions(work, agent, chosen, store, Plan(**plan), optics=optics))

@@ -17,7 +17,7 @@ from planted_runs import by_severity, plant
 from simulator import load_run
 from simulator.exchange.run_facts import facts_of
 from simulator.reports.comparison.paired_runs import Side, compare_runs
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.home.summary import summarise
 from ui.render import render
 from ui.replay.analysis import Analysis

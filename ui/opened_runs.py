@@ -12,7 +12,7 @@ from collections.abc import Iterator, MutableMapping, Sequence
 from pathlib import Path
 
 from mmrag.errors import StoreError
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.replay.catalogue import Catalogue
 
 MOST_OPEN = 12

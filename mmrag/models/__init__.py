@@ -12,7 +12,7 @@ models: Registry[Model] = Registry(
         "local": "mmrag.models.local:LocalModel",
         "openai": "mmrag.models.openai:OpenAIModel",
         "scripted": "mmrag.models.scripted:ScriptedModel",
-        "smollm2": "mmrag.models.smollm2.model:smollm2",
+        "smollm2": "mmrag.models.smollm2:SmolLM2",
     },
     unknown=lambda name: (
         f" A model behind an endpoint is written (openai:name={name}), one in a "

@@ -65,7 +65,7 @@ class LocalModel:
         self._max_tokens = whole("local", "max_tokens", max_tokens, least=0)
         self._waiting = Waiting(self._serve)
         self._loading = threading.Lock()
-        self._loaded: _Loaded | None = None
+        self._loaded: LoadedModel | None = None
         self._refused = ""
         """Why it cannot be loaded, once that is known."""
 
@@ -120,12 +120,14 @@ class LocalModel:
             return error
         return ServiceError(f"local model {self.name!r}: {words(error)[:300]}")
 
-    def _load(self) -> _Loaded:
+    def _load(self) -> LoadedModel:
         """The model in memory. What cannot be loaded is not tried again at each batch."""
         with self._loading:
             if self._loaded is None and not self._refused:
                 try:
-                    self._loaded = _load(self.name, self._device, self._dtype)
+                    self._loaded = self._read()
+                except Unavailable:
+                    raise
                 except BaseException as error:  # the files may hold anything
                     self._refused = words(error).partition("\n")[0][:300]
             if self._loaded is None:
@@ -135,6 +137,9 @@ class LocalModel:
                     "it is damaged; where it is too large, say dtype=bfloat16)."
                 )
             return self._loaded
+
+    def _read(self) -> LoadedModel:
+        return _load(self.name, self._device, self._dtype)
 
     def _run(self, group: list[QueuedRequest]) -> list[Completion]:
         import torch
@@ -166,8 +171,8 @@ class LocalModel:
         self, group: list[QueuedRequest], inputs: Any, out: Any, processor: Any
     ) -> list[Completion]:
         start = inputs["input_ids"].shape[1]
-        pad = cast("_Loaded", self._loaded).pad
-        ends = cast("_Loaded", self._loaded).ends
+        pad = cast("LoadedModel", self._loaded).pad
+        ends = cast("LoadedModel", self._loaded).ends
         found: list[Completion] = []
         for row, request in enumerate(group):
             tokens = _until_end(out.sequences[row, start:].tolist(), ends, pad)
@@ -211,7 +216,9 @@ class LocalModel:
         return picture
 
 
-class _Loaded(msgspec.Struct):
+class LoadedModel(msgspec.Struct):
+    """A model in memory, and what goes with it."""
+
     model: Any
     processor: Any
     pad: int | None
@@ -230,7 +237,7 @@ def _alike(waiting: list[QueuedRequest]) -> list[list[QueuedRequest]]:
 
 
 @one_at_a_time
-def _load(name: str, device: str, dtype: str) -> _Loaded:
+def _load(name: str, device: str, dtype: str) -> LoadedModel:
     ensure_torchvision()
     import torch
     from transformers import AutoModelForImageTextToText, AutoProcessor
@@ -251,7 +258,7 @@ def _load(name: str, device: str, dtype: str) -> _Loaded:
     marks = frozenset(ends if isinstance(ends, list) else [ends] if ends is not None else [])
     if config.pad_token_id is None:
         config.pad_token_id = processor.tokenizer.pad_token_id
-    return _Loaded(model=model, processor=processor, pad=config.pad_token_id, ends=marks)
+    return LoadedModel(model=model, processor=processor, pad=config.pad_token_id, ends=marks)
 
 
 def _until_end(tokens: list[int], ends: frozenset[int], pad: int | None) -> list[int]:

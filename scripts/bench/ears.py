@@ -33,7 +33,7 @@ from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_runs
 from simulator.reports.losses.hearing_losses import hearing
 from simulator.reports.read.frame import Frame
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from simulator.world.sessions import World
 
 MINI = Path("assets/mini")

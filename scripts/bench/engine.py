@@ -37,7 +37,8 @@ from mmrag.records import (
 )
 from simulator.run.results.turn_results import ScoreOptions, turns_of
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 def jpeg(seed: int) -> bytes:

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.search.index.chroma import IMAGES, Batch, open_folder
+from mmrag.search.index.chroma import IMAGES
 from mmrag.search.index.row_table import RowTable, write_rows
 from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, build_graph
 
@@ -98,17 +98,17 @@ def pictures(n: int) -> list[dict[str, Any]]:
 
 def fill(place: Path, rows: list[dict[str, Any]], matrix: np.ndarray) -> None:
     """The rows and their vectors in Chroma, as the package has them."""
-    with open_folder(place / "chroma", IMAGES, create=True) as database:
-        for first in range(0, len(rows), 5000):
-            some = rows[first : first + 5000]
-            database.add(
-                Batch(
-                    [r["id"] for r in some],
-                    matrix[first : first + 5000],
-                    [{k: v for k, v in r.items() if k != "id"} for r in some],
-                    [None] * len(some),
-                )
-            )
+    import chromadb
+
+    client = chromadb.PersistentClient(path=str(place / "chroma"))
+    database = client.create_collection(IMAGES, metadata={"hnsw:space": "cosine"})
+    for first in range(0, len(rows), 5000):
+        some = rows[first : first + 5000]
+        database.add(
+            ids=[r["id"] for r in some],
+            embeddings=matrix[first : first + 5000],
+            metadatas=[{k: v for k, v in r.items() if k != "id"} for r in some],
+        )
 
 
 def run(place: Path, n: int, d: int, rounds: int) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def _measured(agent: str, out: Path, like: Path | None) -> dict[str, Any] | None
 def _best(agent: str, folders: Iterable[Path]) -> dict[str, Any] | None:
     from mmrag.errors import MmragError
     from simulator.run.config import read_config
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     best: dict[str, Any] | None = None
     for folder in folders:
@@ -92,7 +92,7 @@ def _measure(folder: Path) -> dict[str, Any] | None:
     from itertools import islice
 
     from mmrag.records import Status
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(folder) as run:
         results = list(islice(run.results(), LOOKED_AT))

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmrag.errors import UsageError
-from mmrag.files.shards import Shard
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.parts.agent_host import Hosting
@@ -128,19 +127,15 @@ def rejudge(
     *,
     concurrency: int = 16,
     progress: bool = True,
-    shard: Shard | None = None,
 ) -> int:
-    """Judge a run's replies again without asking the agent. Returns how many got a verdict.
-
-    With a shard only those of its conversations; the call without one takes all in.
-    """
+    """Judge a run's replies again without asking the agent. Returns how many got a verdict."""
     from functools import partial
 
     from mmrag.judges.fallback import FallbackJudge
     from simulator.parts.preflight import ready_judge
     from simulator.run.rejudge import rejudge_run
-    from simulator.store.run_shard import RunShard
-    from simulator.store.run_store import RunReader, RunStore
+    from simulator.store.run_reader import RunReader
+    from simulator.store.run_store import RunStore
     from simulator.terminal.event_loops import run_to_end
     from simulator.terminal.interruption import interruptible
     from simulator.terminal.progress import stage_bars
@@ -150,7 +145,7 @@ def rejudge(
     again = f"mmrag judge run {shlex.quote(str(folder))} --judge {shlex.quote(judge)}"
     with (
         interruptible(f"what was committed to {folder}", again),
-        RunStore(folder) if shard is None else RunShard(folder, shard, "rejudge") as store,
+        RunStore(folder) as store,
         stage_bars(shown=progress) as advance,
     ):
         work = rejudge_run(store, chosen, concurrency, on_progress=partial(advance, "judging"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mmrag.errors import MmragError
 from mmrag.extras import need
 from simulator.application.scores import Comparison, Scores, scores_of
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 if TYPE_CHECKING:
     import pandas as pd

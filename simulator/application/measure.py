@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mmrag.encoders.vector_cache import CachedTexts
-    from mmrag.files.shards import Shard
     from mmrag.judges.measure_registry import Measurer
     from mmrag.protocols import Model
-    from simulator.store.run_shard import RunShard
-    from simulator.store.run_store import RunReader, RunStore
+    from simulator.store.run_reader import RunReader
+    from simulator.store.run_store import RunStore
 
 Progress = Callable[[str, int, int], None]
 """Stage, turns done, turns in all."""
@@ -110,21 +109,19 @@ def measure(
     out: str | Path | None = None,
     concurrency: int = 16,
     max_cost: float | None = None,
-    shard: Shard | None = None,
     on_progress: Progress = lambda _stage, _done, _total: None,
 ) -> Measured:
     """Take measures of every reply of a run, or of every answer of a JSONL file.
 
     A `model` (a spec, or anything with `generate`) judges; without one the text encoder stands in
     (`judge="encoder"`, approximate) or annotations decide (`judge="labels"`). Rows are kept beside
-    the verdicts; called again it goes on, and no model is asked the same thing twice. With a
-    `shard` only its conversations are measured; the call without one takes all in.
+    the verdicts; called again it goes on, and no model is asked the same thing twice.
     """
     from mmrag.judges.measure_registry import chosen_measures
     from simulator.application.run_measures import measure_run
     from simulator.exchange.imports import import_answers
-    from simulator.store.run_shard import RunShard
-    from simulator.store.run_store import RunReader, RunStore
+    from simulator.store.run_reader import RunReader
+    from simulator.store.run_store import RunStore
     from simulator.terminal.event_loops import run_to_end
 
     path, wanted = Path(target), chosen_measures(measures)
@@ -135,14 +132,9 @@ def measure(
     folder = path if path.is_dir() else Path(out or path.with_suffix(".measured"))
     if model is None and judge not in ("encoder", "labels"):
         raise SpecError(f"--judge {judge!r}: without a --model it is encoder or labels.")
-    if folder != path and shard is not None:
-        raise UsageError(
-            f"{path}: --shard is for a run. `mmrag measure {path} --measures raf --judge labels` "
-            f"brings the file into {folder}; then measure that."
-        )
     if folder != path:
         import_answers(path, folder)
-    with RunStore(folder) if shard is None else RunShard(folder, shard, "measure") as store:
+    with RunStore(folder) as store:
         takers = _takers(store, wanted, model, judge, prompts, encoder, max_cost)
         rows = run_to_end(
             measure_run(
@@ -153,15 +145,11 @@ def measure(
                 on_progress=lambda done, total: on_progress("measuring", done, total),
             )
         )
-        if isinstance(store, RunShard):
-            return Measured(
-                folder=str(folder), rows=rows, cost=store.completion_cost(), condition=""
-            )
         found = _found(store, rows)
         return found if folder == path else replace(found, unusable=_unusable(store))
 
 
-def paid_model(store: RunStore | RunShard, model: str | Model, max_cost: float | None) -> Model:
+def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> Model:
     """A model whose answers are kept in a run, and which stops at its cost."""
     from mmrag.models import models
     from simulator.application.run_measures import paid_once
@@ -193,7 +181,7 @@ def cached_encoder(spec: str) -> CachedTexts:
 
 
 def _takers(
-    store: RunStore | RunShard,
+    store: RunStore,
     wanted: tuple[str, ...],
     model: str | Model | None,
     judge: str,

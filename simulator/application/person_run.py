@@ -33,7 +33,8 @@ from simulator.run.live_conversation import Wearers, as_heard
 from simulator.run.person_turn import hold_turn, keep
 from simulator.run.runner import conversations, labelled, seen_under
 from simulator.run.slots import Places
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from simulator.wearer.goals import goal_in_words
 from simulator.wearer.person import PersonTalk, brought_back
 from simulator.wearer.sight import sight_of

@@ -19,12 +19,12 @@ from mmrag.metrics.cases import Annotations, Case, Measurement
 from mmrag.metrics.retrieval import evidence
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import Evidence, Passage, Reply, Session, TurnResult, encode
-from simulator.store.run_shard import RunShard
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 async def measure_run(
-    store: RunStore | RunShard,
+    store: RunStore,
     measurers: Sequence[Measurer],
     measures: Sequence[str],
     concurrency: int = 16,
@@ -63,7 +63,7 @@ async def measure_run(
 def paid_once(
     model: Model,
     name: str,
-    store: RunStore | RunShard,
+    store: RunStore,
     *,
     on_cost: Callable[[float], None] = lambda _cost: None,
 ) -> Model:
@@ -82,7 +82,7 @@ class KeptModel:
         self,
         model: Model,
         name: str,
-        store: RunStore | RunShard,
+        store: RunStore,
         *,
         on_cost: Callable[[float], None] = lambda _cost: None,
     ) -> None:

@@ -22,7 +22,7 @@ from simulator.people.human_verdicts import (
     make_verdict,
     read_log,
 )
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 class Verdicts:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from mmrag.metrics.scoring_protocols import TurnScore
     from simulator.run.results.turn_results import ScoreOptions
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
 _ROWS = {
     "accuracy": "accuracy",

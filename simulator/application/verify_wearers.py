@@ -63,7 +63,7 @@ def verify_run(folder: Path) -> RunProof:
     from simulator.run.live_conversation import as_heard
     from simulator.run.runner import conversations as held_under
     from simulator.run.runner import seen_under
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
     from simulator.wearer.person import PersonTalk
     from simulator.wearer.proof import prove, prove_costs, prove_record
     from simulator.wearer.sight import sight_of

@@ -99,6 +99,9 @@ def calibrate(
     most_wrong: Annotated[
         float, typer.Option(min=0, max=1, help="Share of turns that may be answered wrongly.")
     ] = 0.09,
+    wrong: Annotated[
+        float, typer.Option(min=0, help="What a wrong answer costs where a right one earns 1.")
+    ] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Fit the probability of being right on runs of a held-out world; print risk and coverage.
@@ -117,7 +120,7 @@ def calibrate(
     )
     from simulator.run.calibration_trials import calibrate as fitted
     from simulator.run.config import read_config
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     if out.exists():
         raise ConflictError(f"{out} exists already; choose another name or delete it.")
@@ -131,7 +134,7 @@ def calibrate(
                 f"{made.get('data')}, index {made.get('index')}, {read_config(reader).agent} "
                 f"({', '.join(reader.conditions())})"
             )
-    found = fitted(trials, made_on="; ".join(names), most_wrong=most_wrong)
+    found = fitted(trials, made_on="; ".join(names), most_wrong=most_wrong, wrong_costs=wrong)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
     _, right = findings(trials)
@@ -144,7 +147,7 @@ def calibrate(
     typer.echo(f"{out}: fitted on {found.samples} answers of {turns} turns, {sum(right)} right.")
     first, second, more = (f"{found.bar(silent):.2f}" for silent in range(3))
     typer.echo(f"It speaks above p = {first}, after a silent turn {second}, after more {more}.")
-    played = play(found, whole)
+    played = play(found, whole, wrong_costs=wrong)
     shares = f"{played.right:.1%} right, {played.wrong:.1%} wrong"
     typer.echo(f"With nothing handed over: {shares}, multi-turn score {played.score:.3f}.")
     typer.echo("threshold  coverage  risk")

@@ -11,7 +11,7 @@ from simulator.store.provenance import installed_version
 from simulator.studio import PACKAGES
 
 _NEEDED = (
-    "torch", "torchvision", "transformers", "open-clip-torch", "chromadb", "pillow",
+    "torch", "torchvision", "transformers", "open-clip-torch", "pillow",
     "albumentations", "opencv-python-headless", "numpy", "tokenizers", "msgspec", "typer",
 )  # fmt: skip
 _OPTIONAL = {
@@ -25,7 +25,7 @@ EXTRAS = {
     **dict.fromkeys(PACKAGES.values(), ("studio", "new pictures of a world")),
     "piper-tts": ("ears", "the voice of spoken questions (GPL)"),
     "faster-whisper": ("ears", "the recogniser of spoken questions"),
-    "mcp": ("mcp", "`mmrag serve --mcp`"),
+    "mcp": ("mcp", "`--search mcp:…`"),
     "sentence-transformers": ("rerank", "cross-encoders"),
     "datasets": ("tables", "runs as data sets, and making worlds"),
     "pandas": ("tables", "runs as data frames"),
@@ -101,13 +101,13 @@ def print_findings(findings: dict[str, Any]) -> None:
 def _small_model() -> tuple[str | None, str]:
     """The version of SmolLM2's package if its file is whole, else what is wrong and the cure."""
     from mmrag.errors import Unavailable
-    from mmrag.models.smollm2 import weights
+    from mmrag.models import smollm2
 
     try:
-        weights.check_file(weights.weights_file())
+        smollm2.check_file(smollm2.weights_file())
     except Unavailable as error:
         return None, str(error)
-    return weights.VERSION, ""
+    return smollm2.VERSION, ""
 
 
 def _torch() -> tuple[bool | str, str]:

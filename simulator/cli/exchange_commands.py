@@ -55,7 +55,7 @@ def bring_in(
     from simulator.exchange.imports import import_file, import_traces
     from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     folder = out or Path("runs") / file.stem
     if source not in (None, "otel"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -12,10 +11,7 @@ import typer
 import typer.core
 
 from mmrag.errors import DataError, UsageError
-from mmrag.files.shards import Shard
 from simulator.cli.options.flags import AsJson, Concurrency, RunFolder
-from simulator.cli.options.shard_options import Address, Backend, ShardOption, Tasks, shared_out
-from simulator.cluster.machines import Machines
 from simulator.counting import counted
 
 if TYPE_CHECKING:
@@ -53,10 +49,6 @@ def rejudge(
     folder: RunFolder,
     judge: Annotated[str, typer.Option(help="Judge spec.")] = "builtin",
     concurrency: Concurrency = 16,
-    shard: ShardOption = None,
-    backend: Backend = "local",
-    address: Address = None,
-    workers: Tasks = None,
     as_json: AsJson = False,
 ) -> None:
     """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
@@ -64,11 +56,8 @@ def rejudge(
     from simulator.application.scores import scores_of
     from simulator.cli.tables.run_tables import tell_scores
     from simulator.run.results.turn_results import options_for
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
-    work = partial(_judge_shard, folder.absolute(), judge, concurrency)
-    if shared_out(work, shard, Machines.read(backend, address, workers)):
-        return
     count = judge_again(folder, judge, concurrency=concurrency)
     with RunReader(folder) as reader:
         left = reader.turn_counts().get("judge_error", 0)
@@ -77,12 +66,6 @@ def rejudge(
         tell_scores(
             scores_of(reader, options_for(reader), by_condition=not as_json), as_json=as_json
         )
-
-
-def _judge_shard(folder: Path, judge: str, concurrency: int, shard: Shard) -> int:
-    from simulator.application.execution import rejudge
-
-    return rejudge(folder, judge, concurrency=concurrency, shard=shard)
 
 
 def judge_file(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,12 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simulator.cli.options.flags import AsJson
-from simulator.cli.options.shard_options import Address, Backend, ShardOption, Tasks, shared_out
-from simulator.cluster.machines import Machines
 from simulator.counting import counted
 
 if TYPE_CHECKING:
-    from mmrag.files.shards import Shard
     from simulator.application.measure import Measured
 
 
@@ -57,10 +53,6 @@ def measure(
         float | None,
         typer.Option(min=0, help="Stop once measuring this run has cost so many dollars."),
     ] = None,
-    shard: ShardOption = None,
-    backend: Backend = "local",
-    address: Address = None,
-    workers: Tasks = None,
     as_json: AsJson = False,
 ) -> None:
     """Take measures of every reply and keep them beside the verdicts. Called again, it resumes.
@@ -71,25 +63,12 @@ def measure(
     from simulator.terminal.interruption import interruptible
     from simulator.terminal.progress import stage_bars
 
-    take = partial(
-        measure_replies, str(target.absolute()), measures, model=model, judge=judge,
-        prompts=prompts, encoder=encoder, out=out and str(out.absolute()), concurrency=concurrency,
-        max_cost=max_cost,
-    )  # fmt: skip
-    with interruptible("what was committed"):
-        work = partial(_measure_shard, take)
-        if shared_out(work, shard, Machines.read(backend, address, workers)):
-            return
-        with stage_bars() as advance:
-            found = take(on_progress=advance)
+    with interruptible("what was committed"), stage_bars() as advance:
+        found = measure_replies(
+            target, measures, model=model, judge=judge, prompts=prompts, encoder=encoder, out=out,
+            concurrency=concurrency, max_cost=max_cost, on_progress=advance,
+        )  # fmt: skip
     _print(found, as_json=as_json)
-
-
-def _measure_shard(take: Callable[..., Measured], shard: Shard) -> None:
-    from simulator.terminal.progress import stage_bars
-
-    with stage_bars() as advance:
-        take(shard=shard, on_progress=advance)
 
 
 def wikieval(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast
 import msgspec
 import typer
 
-from mmrag.errors import SpecError, UsageError
+from mmrag.errors import MmragError, SpecError, UsageError
 from simulator.cli.options.flags import AsJson, RunFolder
 
 Resamples = Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")]
@@ -148,17 +148,24 @@ def gate(
     title: Title = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let a run pass or fail against a baseline, for CI: Markdown, and exit code 1 if it fails."""
+    """Let a run pass (exit code 0) or fail (1) against a baseline, for CI, and say so in Markdown.
+
+    Exit code 2: nobody can tell, because a run, an option or a file to write is not as it should.
+    """
     from simulator.reports.comparison.gate import gate_run
     from simulator.reports.draw.markdown import append_markdown, comparison_markdown
     from simulator.reports.draw.write import write_comparison
 
     options = msgspec.structs.replace(options, title=title)
-    found = gate_run(run, baseline, max_loss, fail_if or (), options)
-    if out is not None:
-        write_comparison(found, out)
-    if summary is not None:
-        append_markdown(found, summary)
+    try:
+        found = gate_run(run, baseline, max_loss, fail_if or (), options)
+        if out is not None:
+            write_comparison(found, out)
+        if summary is not None:
+            append_markdown(found, summary)
+    except MmragError as error:
+        error.exit_code = 2  # 1 says that the run is worse
+        raise
     typer.echo(json.dumps(found, indent=2) if as_json else comparison_markdown(found))
     if not found["passed"]:
         raise typer.Exit(1)
@@ -177,7 +184,7 @@ def diagnose(
     from simulator.cli.tables.diagnosis_table import print_diagnosis
     from simulator.reports.figures.diagnosis import diagnosis
     from simulator.reports.figures.report import load_runs
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(run) as reader:
         (loaded,), _, _ = load_runs([reader], options)
@@ -205,7 +212,7 @@ def link(
     from simulator.reports.figures.headline import headline
     from simulator.reports.figures.report import ReportOptions, load_runs
     from simulator.reports.losses.link_losses import sent
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     how = Uncertainty(resamples=resamples, seed=seed)
     with RunReader(run) as reader:

@@ -153,11 +153,13 @@ def glasses(
     \b
     mmrag glasses --data mini --limit 20 --out runs/app
     mmrag glasses --data mini --wearer live --degrade low-light@3 --faults network-loss@3
+    mmrag glasses --data mini --spoken clean --link radio --out runs/aloud
     """
     from mmrag.ports import address, listen
     from simulator.glasses.server import GlassesServer
     from simulator.parts.own_agents import GLASSES
     from simulator.parts.run_folder import default_out
+    from simulator.parts.run_parts import ear_alone
     from simulator.run.config import load_config, make_config
 
     if {"agent", "search", "tools"} & set(settings):
@@ -166,7 +168,7 @@ def glasses(
     made = load_config(config, **settings) if config else make_config(settings)
     folder = out or default_out(made)
     with listen(host, port) as at:
-        pair = GlassesServer(at, host, token)
+        pair = GlassesServer(at, host, token, ear=ear_alone(made))
         _say(f"glasses: {address(at, host)} (docs/glasses.md); waiting for an app")
         _run_and_tell(
             folder, made, as_json=as_json, again=errors and folder.is_dir(), agent=pair,
@@ -215,7 +217,7 @@ def show(
 ) -> None:
     """Show a run's settings and sessions, or one conversation turn by turn."""
     from simulator.cli.tables.run_tables import show_run, show_session
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(folder) as reader:
         if session is None:
@@ -315,7 +317,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         fault_note,
         options_for,
     )
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(place) as reader:
         scores = scores_of(reader, options_for(reader), by_condition=not as_json)

@@ -91,7 +91,7 @@ def score(
 def _run(folder: Path, given: dict[str, Any], asked: _Asked, *, by_condition: bool) -> Scores:
     from simulator.application.scores import scores_of
     from simulator.run.results.turn_results import options_for, turns_of
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(folder) as reader:
         options = options_for(reader, **given)

@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from mmrag.errors import UsageError
 from mmrag.files.shards import Shard
 from simulator.cli.options.flags import AsJson
-from simulator.cli.options.shard_options import Address, Backend, ShardOption, Tasks, shared_out
-from simulator.cluster.machines import Machines
-from simulator.counting import readable
-
-if TYPE_CHECKING:
-    from mmrag.records import Evidence
-    from mmrag.search.index.open import Index
+from simulator.cli.options.shard_options import ShardOption, made_shard
 
 IndexFolder = Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")]
 IndexOption = Annotated[Path, typer.Option("--index", help="Folder of an index.")]
@@ -26,18 +20,13 @@ Rerank = Annotated[
     str, typer.Option(help="builtin, off, or a spec: cross-encoder:model=NAME-OR-FOLDER (texts).")
 ]
 
-_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff")
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    index = typer.Typer(
-        help="Indexes: build, search, eval, info, verify, import, export.", no_args_is_help=True
-    )
-    for command in (build, info, verify, export):
+    index = typer.Typer(help="Indexes: build, eval, info, verify, import.", no_args_is_help=True)
+    for command in (build, info, verify):
         index.command()(command)
     index.command("import")(import_)
-    index.command("search")(search)
     index.command("eval")(search_eval)
     app.add_typer(index, name="index")
     app.command()(serve)
@@ -50,9 +39,6 @@ def build(
     text_encoder: Annotated[str, typer.Option(help="Spec of the text encoder.")] = "minilm",
     chunk_tokens: Annotated[int, typer.Option(help="Tokens of a passage.")] = 512,
     overlap: Annotated[int, typer.Option(help="Tokens that neighbours share.")] = 64,
-    chroma_url: Annotated[
-        str | None, typer.Option(help="A Chroma server; else a folder in the index.")
-    ] = None,
     cache: Annotated[
         Path | None, typer.Option(help="File that keeps vectors between builds.")
     ] = None,
@@ -60,9 +46,6 @@ def build(
         bool, typer.Option(help="Index each picture as the mean of four views of it.")
     ] = True,
     shard: ShardOption = None,
-    backend: Backend = "local",
-    address: Address = None,
-    workers: Tasks = None,
     as_json: AsJson = False,
 ) -> None:
     """Index the pictures and pages of a source. Called again, it resumes."""
@@ -70,10 +53,10 @@ def build(
 
     work = partial(
         _build, source, out, chunk_tokens, overlap, cache, image_encoder=image_encoder,
-        text_encoder=text_encoder, chroma_url=chroma_url, views=views,
+        text_encoder=text_encoder, views=views,
     )  # fmt: skip
     with interruptible(f"what was built in {out}"):
-        if shared_out(work, shard, Machines.read(backend, address, workers)):
+        if made_shard(shard, work):
             return
         work(None)
     info(out, as_json=as_json)
@@ -114,29 +97,21 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
         return
     for part in found:
         typer.echo(f"{part['part']}: {part['rows']:,} rows of {part['dim']} numbers")
-        for key in ("fingerprint", "pages", "encoder", "views", "chunker", "chroma_url", "source"):
+        for key in ("fingerprint", "pages", "encoder", "views", "chunker", "source"):
             if part.get(key):
                 typer.echo(f"  {key}: {part[key]}")
 
 
-def verify(
-    folder: IndexFolder,
-    repair: Annotated[
-        bool, typer.Option("--repair", help="Make derived files again from Chroma.")
-    ] = False,
-) -> None:
-    """Compare every file with its hash, and rows and vectors with Chroma."""
-    from mmrag.search.index.open import rebuild_derived, verify_index
+def verify(folder: IndexFolder) -> None:
+    """Compare every file with its hash, and vectors with what a search rests on."""
+    from mmrag.search.index.open import verify_index
 
-    if repair:
-        for part in rebuild_derived(folder):
-            typer.echo(f"{part}: made again from Chroma")
     wrong = verify_index(folder)
     for line in wrong:
         typer.echo(line)
     if wrong:
         raise typer.Exit(1)
-    typer.echo("whole: files, rows and vectors agree with Chroma.")
+    typer.echo("whole: every file is as it was built.")
 
 
 def import_(
@@ -157,80 +132,6 @@ def import_(
     info(out, as_json=as_json)
 
 
-def export(
-    folder: IndexFolder,
-    out: Annotated[Path, typer.Argument(help="Folder to write.")],
-) -> None:
-    """Write an index as the public package reads it."""
-    from mmrag.search.index.public_package_index import export_index
-
-    for name in export_index(folder, out):
-        typer.echo(f"{name} written to {out}")
-
-
-def search(
-    query: Annotated[str, typer.Argument(help="A text, or the path of a picture.")],
-    index: IndexOption,
-    k: Annotated[int, typer.Option("-k", min=1, max=1000, help="Results.")] = 5,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show scores of each source, regions, entities.")
-    ] = False,
-    mode: Annotated[str, typer.Option(help="hybrid, dense or bm25 (texts).")] = "hybrid",
-    whole: Annotated[bool, typer.Option("--whole", help="Pictures: no regions.")] = False,
-    rerank: Rerank = "builtin",
-    as_json: AsJson = False,
-) -> None:
-    """Search an index by a text or by a picture."""
-    from mmrag.files.images import LazyImage
-    from mmrag.search.image.image_kg import entities_of
-
-    is_picture = _is_picture(query)
-    opened = open_checked(index, mode=mode, max_regions=1 if whole else None, rerank=rerank)
-    if is_picture:
-        found = _need(opened.images, "pictures", index).search_images(
-            [LazyImage.from_path(query)], k
-        )
-    else:
-        found = _need(opened.web, "pages", index).search_text([query], k)
-    if as_json:
-        import msgspec
-
-        typer.echo(json.dumps(msgspec.to_builtins(found[0]), indent=2, ensure_ascii=False))
-        return
-    for rank, hit in enumerate(found[0], 1):
-        typer.echo(f"{rank:3d}. {readable(_line(hit))}")
-        if explain:
-            typer.echo(readable(_explained(hit)))
-    if is_picture and explain:
-        typer.echo("entities:")
-        for entity in entities_of(found[0])[:5]:
-            typer.echo(
-                f"  {readable(entity.name)}: score {entity.score:.3f}, "
-                f"margin {entity.margin:+.3f}, {entity.votes} votes"
-            )
-
-
-def _is_picture(query: str) -> bool:
-    """Whether a query names a picture; one that names a picture which is not there is refused.
-
-    Searched as a text, a mistyped path would find something all the same.
-    """
-    from mmrag.errors import UsageError
-
-    if not query.strip():
-        raise UsageError("an empty query finds nothing; give a text or the path of a picture.")
-    try:
-        there = Path(query).is_file()
-    except (OSError, ValueError):  # no path at all: too long, or of odd signs
-        there = False
-    named = query.lower().endswith(_PICTURES)
-    if there and not named and Path(query).suffix:
-        raise UsageError(f"{query}: a file, but not one of {', '.join(_PICTURES)}.")
-    if named and not there and not any(map(str.isspace, query)):
-        raise UsageError(f"{query}: there is no such picture; as a text, add a word to it.")
-    return named and there
-
-
 def search_eval(
     world: Annotated[Path, typer.Argument(help="A world folder.")],
     index: IndexOption,
@@ -241,24 +142,19 @@ def search_eval(
     ] = "clean",
     what: Annotated[str, typer.Option(help="images, web or both.")] = "both",
     rerank: Rerank = "builtin",
-    chunks: Annotated[
-        str, typer.Option(help="Also passages of other sizes, tokens/overlap: 256/0,512/64.")
-    ] = "",
-    cache: Annotated[
-        Path | None, typer.Option(help="File that keeps vectors between builds (--chunks).")
-    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of degradations and intervals.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Measure hits, recall, MRR and nDCG of both searches on a world's questions, by slice."""
+    from mmrag.search.index.open import open_index
     from simulator.experiments.search_eval import evaluate, print_figures
     from simulator.terminal.progress import stage_bars
 
-    opened = open_checked(index, rerank=rerank)
+    opened = open_index(index, reranker=rerank)
     with stage_bars() as advance:
         figures = evaluate(
-            world, opened, split=split, limit=limit, conditions=degrade, what=what, chunks=chunks,
-            cache=cache, seed=seed, on_progress=advance,
+            world, opened, split=split, limit=limit, conditions=degrade, what=what, seed=seed,
+            on_progress=advance,
         )  # fmt: skip
     if as_json:
         typer.echo(json.dumps(figures, indent=2))
@@ -271,7 +167,6 @@ def serve(
     crag_kg: Annotated[
         str | None, typer.Option(help="CRAG's mock API over a world: mini, or a world's folder.")
     ] = None,
-    mcp: Annotated[bool, typer.Option("--mcp", help="Speak MCP over stdin and stdout.")] = False,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
@@ -282,14 +177,15 @@ def serve(
     seconds: Annotated[float, typer.Option(min=0.1, help="Limit for one search.")] = 30.0,
     megabytes: Annotated[int, typer.Option(min=1, help="Largest request.")] = 16,
 ) -> None:
-    """Offer the searches of an index over HTTP, or as an MCP server; or CRAG's mock API."""
+    """Offer the searches of an index over HTTP; or CRAG's mock API."""
     from mmrag.ports import address, listen
-    from mmrag.search.serving.http_and_mcp import Limits, serve_http, serve_mcp
+    from mmrag.search.index.open import open_index
+    from mmrag.search.serving.http_api import Limits, serve_http
 
     if (index is None) == (crag_kg is None):
         raise UsageError("give either --index FOLDER or --crag-kg WORLD.")
     hosts = [host, *(allow_host or [])]
-    if host in ("0.0.0.0", "::") and not allow_host and not mcp:  # noqa: S104
+    if host in ("0.0.0.0", "::") and not allow_host:  # noqa: S104
         typer.echo(
             "Others cannot call it yet: name the address they use with --allow-host.", err=True
         )
@@ -307,55 +203,7 @@ def serve(
         return
     assert index is not None
     limits = Limits(concurrency=concurrency, seconds=seconds, bytes=megabytes << 20)
-    opened = open_checked(index)
-    if mcp:
-        serve_mcp(opened, limits)
-        return
+    opened = open_index(index)
     with listen(host, port) as at:
         typer.echo(f"serving {index} at {address(at, host)}; Ctrl-C ends it", err=True)
         serve_http(opened, limits, at, hosts)
-
-
-def open_checked(
-    folder: Path,
-    *,
-    mode: str = "hybrid",
-    max_regions: int | None = None,
-    rerank: str = "builtin",
-) -> Index:
-    """Open an index, with the mode checked first."""
-    from mmrag.search.image.regions import MAX_REGIONS
-    from mmrag.search.index.open import open_index
-
-    if mode not in ("hybrid", "dense", "bm25"):
-        raise UsageError(f"--mode {mode}: choose hybrid, dense or bm25.")
-    return open_index(
-        folder,
-        mode=mode,
-        max_regions=max_regions or MAX_REGIONS,
-        reranker=rerank,
-    )
-
-
-def _need(part: Any, what: str, index: Path) -> Any:
-    if part is None:
-        raise UsageError(f"{index} has no {what}; build it from a source that has some.")
-    return part
-
-
-def _line(hit: Evidence) -> str:
-    if hit.source == "image-kg":
-        return f"{hit.score:.3f}  {hit.text}  [{hit.id}] {hit.url}"
-    date = f", {hit.date[:10]}" if hit.date else ""
-    text = " ".join(hit.text.split())
-    return f"{hit.score:.4f}  {hit.title}{date}  {hit.url}\n      {text[:200]}"
-
-
-def _explained(hit: Evidence) -> str:
-    about = hit.attributes
-    if hit.source == "image-kg":
-        box = ", ".join(f"{edge:.0f}" for edge in about["box"])
-        where = f"{about['region']} ({box})"
-        return f"      {where}, margin {about['margin']:+.3f}, {about['votes']} votes"
-    parts = [f"{key} {about[key]:.3f}" for key in ("cosine", "bm25") if key in about]
-    return f"      {', '.join(parts)}; characters {about['start']}–{about['end']} of the page"

@@ -11,8 +11,7 @@ import typer
 
 from mmrag.files.shards import Shard
 from simulator.cli.options.flags import AsJson
-from simulator.cli.options.shard_options import Address, Backend, ShardOption, shared_out
-from simulator.cluster.machines import Machines
+from simulator.cli.options.shard_options import ShardOption, made_shard
 
 if TYPE_CHECKING:
     from simulator.world.build.request import Request
@@ -60,8 +59,6 @@ def new(
         bool, typer.Option("--fresh", help="Discard an interrupted build instead of continuing.")
     ] = False,
     shard: ShardOption = None,
-    backend: Backend = "local",
-    address: Address = None,
     text_only: Annotated[
         bool, typer.Option("--text-only", help="Leave the pictures out (to measure the rest).")
     ] = False,
@@ -71,7 +68,6 @@ def new(
     from simulator.terminal.interruption import interruptible
     from simulator.terminal.progress import stage_bars
 
-    tasks = backend != "local"
     with interruptible("what was written of the world"):
         from simulator.world.build.folder import build
         from simulator.world.build.request import make_difficulty, make_request
@@ -87,8 +83,8 @@ def new(
             ),
             pictures=not text_only,
         )
-        work = partial(_share, request, out, 1 if tasks else workers)
-        if shared_out(work, shard, Machines.read(backend, address, workers if tasks else None)):
+        work = partial(_share, request, out, workers)
+        if made_shard(shard, work):
             return
         with stage_bars() as tell:
             manifest = build(request, out, workers=workers, fresh=fresh, progress=tell)

@@ -13,7 +13,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import ImageLookup, Session, TurnResult, decode_as, encode
 from simulator.cluster.ray_connection import Lost, answered
 from simulator.store.leases import ShardStore
-from simulator.store.run_store import without_picture
+from simulator.store.run_pictures import without_picture
 from simulator.store.shard_files import PATIENCE
 
 SessionSent = tuple[bytes, dict[str, bytes]]

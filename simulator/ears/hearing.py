@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -55,7 +55,7 @@ class Hearing:
 
     def __init__(
         self,
-        voice: Voice,
+        voice: Voice | None,
         ear: Ear,
         *,
         seed: int = 0,
@@ -63,8 +63,8 @@ class Hearing:
         recordings: Path | None = None,
         seconds: float = SECONDS,
     ) -> None:
-        """`recordings` is the folder of people's own."""
-        self.voice, self.ear = voice, ear
+        """`recordings` is the folder of people's own; without a voice only sounds are heard."""
+        self._voice, self.ear = voice, ear
         self._seed, self._cache, self._recordings = seed, cache, recordings
         self._seconds = seconds
         self.keep: Callable[[Mapping[str, bytes]], None] = lambda _: None
@@ -74,13 +74,20 @@ class Hearing:
         self._places = asyncio.Semaphore()
 
     @property
+    def voice(self) -> Voice:
+        """Who says the questions."""
+        assert self._voice is not None, "nobody says anything here"
+        return self._voice
+
+    @property
     def ids(self) -> dict[str, str]:
         """Who says and who hears: a run is gone on with by the same."""
         return {"voice": self.voice.id, "ear": self.ear.id}
 
     @property
     def _who(self) -> str:
-        return f"the voice {self.voice.id} and the ear {self.ear.id}"
+        ear = f"the ear {self.ear.id}"
+        return f"the voice {self._voice.id} and {ear}" if self._voice else ear
 
     async def hear(self, turn: Turn, condition: str) -> Spoken:
         """Say a question, or play its recording, under a spoken condition; what is heard of it.
@@ -88,24 +95,37 @@ class Hearing:
         Raises `DataError` for what cannot be said or played, `ServiceError` for a voice or an ear
         that fails or hangs, whoever wrote it.
         """
+        spoken = await self._in_time(partial(self._spoken, turn, condition), "the question was")
+        sounds = {_hash(sound): sound for sound in (spoken.said, spoken.arrived)}
+        await asyncio.to_thread(self.keep, sounds)
+        return spoken
+
+    async def write_down(self, sound: Sound) -> Heard:
+        """What is heard in a sound that somebody made.
+
+        Raises `ServiceError` for an ear that fails or hangs.
+        """
+        return await self._in_time(partial(self._heard, sound.wav, "a sound"), "a sound was")
+
+    async def _in_time(self, work: Callable[[], T], what: str) -> T:
         loop = asyncio.get_running_loop()
         if self._loop is not loop:  # runs that share their parts have a loop each
             self._loop = loop
             self._places = asyncio.Semaphore(getattr(self.ear, "capacity", 1))
         async with self._places:
             if self._hung >= _MOST_HUNG:
-                raise ServiceError(f"{self._who} hung {self._hung} times and are asked no more.")
-            work = asyncio.wrap_future(self._threads.submit(self._spoken, turn, condition))
+                raise ServiceError(
+                    f"{self._who} hung {self._hung} times and will be asked no more."
+                )
             try:
-                spoken = await asyncio.wait_for(work, self._seconds)
+                return await asyncio.wait_for(
+                    asyncio.wrap_future(self._threads.submit(work)), self._seconds
+                )
             except TimeoutError as error:
                 self._hung += 1
                 raise ServiceTimeout(
-                    f"the question was not heard within {self._seconds:g} s by {self._who}."
+                    f"{what} not heard within {self._seconds:g} s by {self._who}."
                 ) from error
-        sounds = {_hash(sound): sound for sound in (spoken.said, spoken.arrived)}
-        await asyncio.to_thread(self.keep, sounds)
-        return spoken
 
     def _spoken(self, turn: Turn, condition: str) -> Spoken:
         said = self._said(turn)
@@ -113,7 +133,7 @@ class Hearing:
         key = f"{self._seed}/{turn.query}"
         arrived = noisy(sound, condition, key=key, chatter=lambda: self._chatter)
         wav = arrived.wav
-        heard = self._heard(wav, turn)
+        heard = self._heard(wav, turn.id)
         digests = {"said": _hash(said), "arrived": _hash(wav)}
         return Spoken(msgspec.structs.replace(heard, **digests), said, wav)
 
@@ -138,8 +158,8 @@ class Hearing:
     def _chatter(self) -> list[Sound]:
         return [read(self._voiced(text)) for text in CHATTER]
 
-    def _heard(self, wav: bytes, turn: Turn) -> Heard:
-        sound = read(wav, name=turn.id)
+    def _heard(self, wav: bytes, name: str) -> Heard:
+        sound = read(wav, name=name)
 
         def ask() -> bytes:
             heard = _asked(f"the ear {self.ear.id}", lambda: self.ear.hear(sound))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mmrag.errors import MmragError
 from simulator.exchange.exports import DOORS, export_run
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 def main() -> str | int:

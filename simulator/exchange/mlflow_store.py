@@ -24,7 +24,7 @@ from simulator.exchange.pictures import SUFFIXES, picture_of
 from simulator.exchange.run_facts import ExportedTalk, RunFacts, facts_of, talks
 from simulator.exchange.trace_spans import TraceSpan, TurnSpans, spans_of
 from simulator.store.export import write_table
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 DATABASE = "mlflow.db"
 _EXPERIMENT = "mmrag"

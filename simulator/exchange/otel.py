@@ -17,7 +17,7 @@ from mmrag.errors import Denied, ServiceError
 from mmrag.files.atomic import appearing
 from simulator.exchange.run_facts import RunFacts, facts_of, talks
 from simulator.exchange.trace_spans import Event, TraceSpan, Value, spans_of
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 _CLIENT = 3
 _INTERNAL = 1

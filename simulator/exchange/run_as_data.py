@@ -15,7 +15,7 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.records import Session, encode
 from simulator.datasets.read_options import Reading
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from simulator.wearer.talk import KEY
 
 

@@ -12,7 +12,7 @@ from mmrag.records import Record, Session, TurnResult
 from simulator.run.config import RunConfig
 from simulator.run.results.turn_results import options_for, scores_by_condition, turns_of
 from simulator.run.stop_policies import StopPolicy
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 RATES = {
     "truthfulness_score": "truthfulness",

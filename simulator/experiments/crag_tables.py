@@ -36,7 +36,7 @@ def read_system(place: Path) -> System:
     """A run, or a file of outcomes as `mmrag score` takes it."""
     if place.is_dir():
         from simulator.run.results.turn_results import ScoreOptions, turns_of
-        from simulator.store.run_store import RunReader
+        from simulator.store.run_reader import RunReader
 
         with RunReader(place) as run:
             config: dict[str, Any] = run.meta("config") or {}

@@ -10,24 +10,19 @@ of binary relevance, all by `mmrag.metrics.retrieval`, and 95 % bootstrap interv
 from __future__ import annotations
 
 import json
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mmrag.encoders.vector_cache import EmbeddingCache
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.metrics.measures import measure
 from mmrag.metrics.retrieval import Ranking, score
 from mmrag.metrics.statistics import cluster_bootstrap
-from mmrag.passages import Chunker
 from mmrag.protocols import Reranker
 from mmrag.records import Session
-from mmrag.search.index.build import build_index
-from mmrag.search.index.open import Index, open_index
-from mmrag.search.index.sources import open_source
+from mmrag.search.index.open import Index
 from mmrag.search.web.rerank import LexicalReranker
 from mmrag.search.web.web_search import Mode, Web
 from simulator.run.captures import CaptureOptics, degradations
@@ -73,15 +68,12 @@ def evaluate(
     limit: int = 300,
     conditions: str = "clean",
     what: str = "both",
-    chunks: str = "",
-    cache: Path | None = None,
     seed: int = 0,
     on_progress: Progress = lambda *_: None,
 ) -> dict[str, Any]:
-    """Figures for both searches over a split of a world; `chunks` adds `chunk_figures`."""
+    """Figures for both searches over a split of a world."""
     if what not in ("images", "web", "both"):
         raise UsageError(f"--what {what}: choose images, web or both.")
-    chunkers = [_chunker(part) for part in chunks.split(",") if part.strip()]
     sessions = list(_sessions(world, split, limit))
     if not sessions:
         raise UsageError(f"{world} has no sessions in {split}.")
@@ -97,10 +89,6 @@ def evaluate(
         figures["images"] = image_figures(world, sessions, index, conditions, seed, on_progress)
     if what != "images" and index.web is not None:
         figures["web"] = web_figures(world, sessions, index.web, seed, on_progress)
-    if chunkers:
-        figures["chunks"] = chunk_figures(
-            world, sessions, index, chunkers, cache, seed, on_progress
-        )
     return figures
 
 
@@ -183,51 +171,6 @@ def web_figures(
     return found
 
 
-def chunk_figures(
-    world: Path,
-    sessions: Sequence[Session],
-    index: Index,
-    chunkers: Sequence[Chunker],
-    cache: Path | None,
-    seed: int,
-    on_progress: Progress,
-) -> dict[str, Any]:
-    """The figures of web search for other sizes and overlaps of passages.
-
-    For each the world's pages are indexed anew with the index's own encoder, in a folder that is
-    deleted. With a cache, what was encoded once is not encoded again.
-    """
-    manifest = next((m for m in index.manifests if m.part == "web"), None)
-    if manifest is None:
-        raise UsageError(f"{index.folder} has no pages; --chunks needs its text encoder.")
-    source = open_source(str(world))._replace(picture_count=0)
-    held = EmbeddingCache(cache) if cache else None
-    found: dict[str, Any] = {}
-    for chunker in chunkers:
-        size = f"{chunker.tokens}/{chunker.overlap}"
-        with tempfile.TemporaryDirectory() as folder:
-            (made,) = build_index(
-                source, Path(folder), text_encoder=manifest.encoder_spec, chunker=chunker,
-                cache=held,
-                on_progress=lambda stage, done, of, size=size: on_progress(
-                    f"{size}, {stage}", done, of
-                ),
-            )  # fmt: skip
-            web = open_index(folder, text_encoder=index.web.encoder).web
-            found[size] = {
-                "passages": made.rows,
-                "ways": web_figures(world, sessions, web, seed, on_progress),
-            }
-    return found
-
-
-def _chunker(text: str) -> Chunker:
-    tokens, _, overlap = text.strip().partition("/")
-    if not tokens.isdecimal() or not (overlap or "0").isdecimal():
-        raise UsageError(f"--chunks {text!r}: write tokens/overlap, e.g. 256/0,512/64.")
-    return Chunker(tokens=int(tokens), overlap=int(overlap or 0))
-
-
 def _way(web: Web, mode: Mode, reranker: Reranker | None) -> Web:
     return Web(web.vectors, web.rows, web.lexical, web.encoder, mode=mode, reranker=reranker)
 
@@ -253,16 +196,12 @@ def print_figures(figures: dict[str, Any]) -> None:
     from rich.table import Table
 
     console = Console()
-    for part in ("images", "web", "chunks"):
+    for part in ("images", "web"):
         rows: list[tuple[str, dict[str, Any]]] = []
         if part == "images":
             rows = [(f"{condition}, {way}", summary)
                     for condition, ways in figures.get("images", {}).items()
                     for way, summary in ways.items()]  # fmt: skip
-        elif part == "chunks":
-            rows = [(f"{size} ({held['passages']:,} passages), {way}", summary)
-                    for size, held in figures.get("chunks", {}).items()
-                    for way, summary in held["ways"].items()]  # fmt: skip
         else:
             rows = list(figures.get("web", {}).items())
         if not rows:

@@ -140,7 +140,7 @@ def _spent_up(total: float, most: float) -> MmragError:
 
 def _spent(folder: Path) -> float:
     """What a setting has cost, its judge and its measures included."""
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
     from simulator.terminal.cost_cap import cost_of
 
     if not (folder / "run.sqlite").is_file():
@@ -151,7 +151,7 @@ def _spent(folder: Path) -> float:
 
 
 def _finished(folder: Path) -> bool:
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     if not (folder / "run.sqlite").is_file():
         return False
@@ -228,7 +228,7 @@ def compare_settings(out: Path, settings: Sequence[Setting], measures: str = "")
 def _asked(folder: Path) -> dict[str, Any]:
     """What every setting was asked."""
     from simulator.run.config import read_config
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(folder) as run:
         keys = run.session_keys()
@@ -254,7 +254,7 @@ _Values = dict[tuple[str, str, int], float]
 
 def _takers(folder: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Who took each measure of the base; of several, one that does not approximate, if any."""
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     found: dict[str, dict[str, bool]] = {name: {} for name in names}
     if names:
@@ -270,7 +270,7 @@ def _takers(folder: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def _measurements(folder: Path, takers: Mapping[str, Mapping[str, Any]]) -> dict[str, _Values]:
     """By measure, as its judge took it."""
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     found: dict[str, _Values] = {name: {} for name in takers}
     if not takers:

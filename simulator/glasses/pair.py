@@ -7,16 +7,19 @@ first is heard. Times are those of this side's clock: what an app says of times 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import secrets
 import time
 from typing import Any
 
 import msgspec
 
-from mmrag.errors import UsageError
+from mmrag.errors import Denied, EarError, MmragError, Unavailable, UsageError, words
 from mmrag.files.images import LazyImage
-from mmrag.records import ASKS, Query, Record, Reply, Step
+from mmrag.records import ASKS, Heard, Query, Record, Reply, Step
 from mmrag.turn_clock import CLOCK, TurnClock
+from simulator.ears.hearing import Hearing
+from simulator.ears.sounds import read
 from simulator.glasses.waiting_agent import WaitingAgent
 
 MOST_WORDS = 20_000
@@ -42,8 +45,13 @@ class Stale(UsageError):
 class Pair(WaitingAgent):
     """What every app at this pair of glasses sees, and where its replies go."""
 
-    def __init__(self) -> None:
+    takes_sound = True
+
+    def __init__(self, ear: Hearing | Unavailable) -> None:
+        """`ear` writes down replies that come as sound, or says why it cannot."""
         super().__init__()
+        self._ear = ear
+        self._one = asyncio.Lock()  # a sound takes its time, and who replies later waits for it
         self.over = False
         """Whether the wearer has taken the glasses off for good."""
         self.sockets = 0
@@ -89,6 +97,7 @@ class Pair(WaitingAgent):
             "may_ask": list(ASKS) if query.may_ask else [],
             "history": [{"words": said.query, "reply": said.reply} for said in query.history],
             "frame": None if query.image is None else query.image.sha256,
+            "sound": None if query.sound is None else hashlib.sha256(query.sound).hexdigest(),
             "gaze": query.gaze,
         }
 
@@ -97,6 +106,11 @@ class Pair(WaitingAgent):
         """What the camera sees."""
         return None if self.asked is None else self.asked.query.image
 
+    @property
+    def sound(self) -> bytes | None:
+        """What the microphones hear, a WAV file, where the wearer's words are spoken."""
+        return None if self.asked is None else self.asked.query.sound
+
     def check(self, to: str) -> None:
         """Refuse what answers other words than those that were said last."""
         if self.asked is None or to != self._to or self.asked.reply.done():
@@ -104,30 +118,58 @@ class Pair(WaitingAgent):
                 f"nobody waits for a reply to {to[:40]!r}: answered, given up or never said."
             )
 
-    def hear(self, said: Spoken, *, app: str = "", first: float | None = None) -> None:
-        """Take a whole reply. `first` is when its first part came, on this side's clock."""
-        self.check(said.to)
-        assert self.asked is not None
-        if len(said.text) > MOST_WORDS:
-            raise UsageError(f"a reply has at most {MOST_WORDS:,} characters.")
-        if said.ask not in (None, *ASKS):
-            raise UsageError(f"ask is {', '.join(ASKS)}, or left out.")
-        if said.confidence is not None and not 0 <= said.confidence <= 1:
-            raise UsageError("confidence lies between 0 and 1.")
+    async def hear(
+        self, said: Spoken, *, app: str = "", first: float | None = None, sound: bytes | None = None
+    ) -> None:
+        """Take a whole reply, in words or in a sound. `first` is when its first part came, on this
+        side's clock."""
         now = time.perf_counter()
-        begun = now if first is None else first
-        step = Step(
-            name="spoken",
-            start=round(max(0.0, begun - self._since), 6),
-            seconds=round(now - begun, 6),
-            info={"app": app[:80]} if app else {},
-        )
-        if first is not None and self._clock is not None:
-            self._clock.word(first)
-        ask = said.ask if self.asked.query.may_ask else None
-        self.asked.reply.set_result(
-            Reply(text=said.text, ask=ask, confidence=said.confidence, trace=(step,))
-        )
+        async with self._one:
+            self.check(said.to)
+            assert self.asked is not None
+            if len(said.text) > MOST_WORDS:
+                raise UsageError(f"a reply has at most {MOST_WORDS:,} characters.")
+            if said.ask not in (None, *ASKS):
+                raise UsageError(f"ask is {', '.join(ASKS)}, or left out.")
+            if said.confidence is not None and not 0 <= said.confidence <= 1:
+                raise UsageError("confidence lies between 0 and 1.")
+            info: dict[str, Any] = {"app": app[:80]} if app else {}
+            text = said.text
+            if sound is not None:
+                heard, ear = await self._written(said.to, sound)
+                text, info = heard.text, {**info, "ear": ear, "confidence": heard.confidence}
+            begun = now if first is None else first
+            step = Step(
+                name="spoken",
+                start=round(max(0.0, begun - self._since), 6),
+                seconds=round(now - begun, 6),
+                info=info,
+            )
+            if first is not None and self._clock is not None:
+                self._clock.word(first)
+            ask = said.ask if self.asked.query.may_ask else None
+            self.asked.reply.set_result(
+                Reply(text=text, ask=ask, confidence=said.confidence, trace=(step,))
+            )
+
+    async def _written(self, to: str, sound: bytes) -> tuple[Heard, str]:
+        """What the ear hears, and its id; neither its time nor its failure is the app's."""
+        if isinstance(self._ear, Unavailable):
+            raise Unavailable(f"a reply in sound cannot be heard: {self._ear}")
+        whole = await asyncio.to_thread(read, sound, name="reply.wav")
+        self.check(to)
+        assert self.asked is not None
+        if self._clock is not None:
+            self._clock.stop()
+        try:
+            heard = await self._ear.write_down(whole)
+        except MmragError as error:
+            self.check(to)
+            lost = error if isinstance(error, Denied) else EarError(words(error))
+            self.asked.reply.set_exception(lost)
+            raise
+        self.check(to)
+        return heard, self._ear.ear.id
 
 
 def spoken(data: bytes | str) -> Spoken:

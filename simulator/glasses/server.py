@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import hmac
 import io
 import time
@@ -17,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mmrag.errors import MmragError, UsageError
+from mmrag.errors import MmragError, ServiceError, Unavailable, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.ports import OwnNamesOnly, OwnPagesOnly
+from simulator.ears.hearing import Hearing
 from simulator.glasses.pair import MOST_WORDS, Pair, Spoken, Stale, spoken
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 256 << 10
 """Of a request's body and of a message."""
+MOST_SOUND = 8 << 20
+"""Of a reply in sound: a minute of 16 bits at 48 kHz, and then some."""
 MOST_MESSAGES = 500
 """Of one socket in a second; who sends more is shown out."""
 MOST_REFUSED = 10
@@ -41,8 +45,10 @@ PROTOCOL = Path(__file__).parent / "openapi.yaml"
 class GlassesServer(Pair):
     """A pair of glasses that listens at a socket while a run asks it."""
 
-    def __init__(self, at: socket.socket, host: str, token: str = "") -> None:
-        super().__init__()
+    def __init__(
+        self, at: socket.socket, host: str, token: str = "", *, ear: Hearing | Unavailable
+    ) -> None:
+        super().__init__(ear)
         if host not in ("localhost", "127.0.0.1", "::1") and not token:
             raise UsageError(
                 f"--host {host} lets other machines in: give a --token that apps have to know."
@@ -81,7 +87,7 @@ def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
     """The protocol as an ASGI application; with a token any host name is answered."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
-    from starlette.requests import Request
+    from starlette.requests import ClientDisconnect, Request
     from starlette.responses import JSONResponse, Response, StreamingResponse
     from starlette.routing import Route, WebSocketRoute
     from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -112,32 +118,39 @@ def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
         data = await asyncio.to_thread(_jpeg, image)
         return Response(data, media_type="image/jpeg", headers={"etag": f'"{image.sha256}"'})
 
+    async def words_aloud(_: Request) -> Response:
+        if (data := pair.sound) is None:
+            return JSONResponse({"error": "nothing is being said aloud now."}, 404)
+        etag = f'"{hashlib.sha256(data).hexdigest()}"'
+        return Response(data, media_type="audio/wav", headers={"etag": etag})
+
     async def frames(_: Request) -> Response:
         kind = "multipart/x-mixed-replace; boundary=frame"
         return StreamingResponse(_mjpeg(pair), media_type=kind)
 
     async def reply(request: Request) -> Response:
-        app = request.query_params.get("app", "")
+        app, to = (request.query_params.get(name, "") for name in ("app", "to"))
         first, body = None, bytearray()
-        plain = request.headers.get("content-type", "").startswith("text/plain")
-        if plain:
-            pair.check(request.query_params.get("to", ""))
+        kind = request.headers.get("content-type", "").partition("/")[0].lower()
+        most = MOST_SOUND if kind == "audio" else MOST_BYTES
+        if kind in ("text", "audio"):
+            pair.check(to)
         try:
             async with asyncio.timeout(LONGEST_WAIT):
                 async for piece in request.stream():
                     first = time.perf_counter() if first is None else first
                     body += piece
-                    if len(body) > MOST_BYTES:
-                        raise UsageError("a reply is larger than 256 KiB.")
+                    if len(body) > most:
+                        raise UsageError(f"a reply is larger than {most >> 10} KiB.")
         except TimeoutError as error:
             raise UsageError(f"a reply takes longer than {LONGEST_WAIT:g} s to come.") from error
         pair.seen()
-        if plain:
-            to = request.query_params.get("to", "")
+        sound = bytes(body) if kind == "audio" else None
+        if kind == "text":
             said = Spoken(to=to, text=body.decode("utf-8", "replace"))
         else:
-            said = spoken(bytes(body))
-        pair.hear(said, app=app, first=first)
+            said = Spoken(to=to) if sound is not None else spoken(bytes(body))
+        await pair.hear(said, app=app, first=first, sound=sound)
         return JSONResponse({"heard": said.to})
 
     async def events(socket: WebSocket) -> None:
@@ -159,7 +172,11 @@ def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
                 await socket.close(1008 if _shown_out(tasks) else 1000)
 
     def failed(_: Request, error: Exception) -> JSONResponse:
-        return JSONResponse({"error": str(error)}, 409 if isinstance(error, Stale) else 400)
+        code = 409 if isinstance(error, Stale) else 503 if isinstance(error, ServiceError) else 400
+        return JSONResponse({"error": str(error)}, code)
+
+    def gone(_: Request, _error: Exception) -> Response:
+        return Response(status_code=400)  # which nobody is there to read
 
     outer = [Middleware(_Token, token=token)] if token else [Middleware(OwnNamesOnly, hosts=hosts)]
     return Starlette(
@@ -167,12 +184,13 @@ def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
             Route("/", state),
             Route("/openapi.yaml", protocol),
             Route("/words", words),
+            Route("/words.wav", words_aloud),
             Route("/frame.jpg", frame),
             Route("/frames.mjpg", frames),
             Route("/reply", reply, methods=["POST"]),
             WebSocketRoute("/events", events),
         ],
-        exception_handlers={MmragError: failed},
+        exception_handlers={MmragError: failed, ClientDisconnect: gone},
         middleware=[*outer, Middleware(OwnPagesOnly)],
     )
 
@@ -225,7 +243,7 @@ async def _listen(pair: Pair, socket: Any, app: str) -> None:
             refused = 0
             if kind == "reply":
                 whole = msgspec.structs.replace(said, text="".join(parts))
-                pair.hear(whole, app=app, first=first)
+                await pair.hear(whole, app=app, first=first)
                 await _send(socket, {"type": "heard", "to": to})
                 to = ""
         except UsageError as error:

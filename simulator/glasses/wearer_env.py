@@ -8,6 +8,7 @@ rules, degradations, faults and judges are those of a run, and an episode's rewa
 from __future__ import annotations
 
 import asyncio
+import operator
 import threading
 import weakref
 from collections.abc import Coroutine
@@ -99,6 +100,8 @@ class WearerEnv(gymnasium.Env[Observation, dict[str, Any]]):
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin a conversation: one that is drawn, or `options={"session": id}`."""
         super().reset(seed=seed)
+        if not isinstance(options, dict | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"options is {{'session': id}}, not {options!r:.80}.")
         wanted = (options or {}).get("session")
         work = [one for one in self._work if wanted in (None, one[1].id)]
         if not work:
@@ -112,8 +115,9 @@ class WearerEnv(gymnasium.Env[Observation, dict[str, Any]]):
     def step(self, action: dict[str, Any]) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Reply to what was said; the conversation goes on until the wearer leaves."""
         query, before = self.query, len(self._kept.results)
-        ask = (None, *ASKS)[int(action["ask"])] if query.may_ask else None
-        self._loop.run(self._go_on(Reply(text=str(action["reply"]), ask=ask)))
+        text, ask = _done(action)
+        asks = (None, *ASKS)[ask] if query.may_ask else None
+        self._loop.run(self._go_on(Reply(text=text, ask=asks)))
         result = self._kept.results[before]
         observation, info = self._observed()
         info |= {
@@ -171,6 +175,20 @@ class WearerEnv(gymnasium.Env[Observation, dict[str, Any]]):
             return np.zeros((*self._size, 3), np.uint8)
         height, width = self._size
         return np.asarray(query.image.pil().resize((width, height)), np.uint8)
+
+
+def _done(action: Any) -> tuple[str, int]:
+    """What a policy does. It is somebody else's code: `None` would be heard as a reply, and −1
+    count from the end."""
+    try:
+        text, ask = action["reply"], operator.index(action["ask"])
+    except (TypeError, LookupError):
+        text, ask = None, 0
+    if not isinstance(text, str) or not 0 <= ask <= len(ASKS):
+        raise UsageError(
+            f"an action is {{'reply': text, 'ask': 0 to {len(ASKS)}}}, not {action!r:.80}."
+        )
+    return text, ask
 
 
 def reward_of(result: TurnResult) -> float:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mmrag.cache import Cache, share
-from mmrag.errors import SpecError, UsageError
+from mmrag.errors import SpecError, Unavailable, UsageError
 from mmrag.readiness import cores
 from mmrag.records import Session
 from mmrag.search.elsewhere import is_elsewhere
@@ -460,6 +460,18 @@ class Parts:
             store, self.settings, data=self.source.fingerprint, index=self.index,
             judge=self.judge.id,
         )  # fmt: skip
+
+
+def ear_alone(settings: RunConfig) -> Hearing | Unavailable:
+    """Who writes down what an app says aloud, or why nobody does here: one that writes needs no
+    ear."""
+    from simulator.ears.hearing import Hearing
+    from simulator.ears.voice_and_ear import ears
+
+    try:
+        return Hearing(None, ears.create(settings.ear), cache=cache_folder() / "ears")
+    except Unavailable as error:
+        return error
 
 
 def _finding_handed(parts: Resources) -> Resources:

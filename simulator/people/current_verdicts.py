@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from mmrag.records import TurnResult
 from simulator.people.human_verdicts import HumanOutcome, HumanVerdict, Key, fingerprint, read_log
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 Standing = dict[Key, dict[str, HumanVerdict]]
 """Turn → person → latest word."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -65,20 +66,25 @@ class PlayedTrials(Record, frozen=True, kw_only=True):
     """What a calibration would make of trials that were held without abstention."""
 
     score: float
-    """Mean over the conversations of right minus wrong turns until the second failure in a row."""
+    """Mean over the conversations of right turns minus the price of wrong ones, until the second
+    failure in a row."""
     right: float
     wrong: float
     """Shares of all turns, those after a stop too."""
 
 
 def calibrate(
-    trials: Sequence[Trial], *, made_on: str, most_wrong: float = MOST_WRONG
+    trials: Sequence[Trial],
+    *,
+    made_on: str,
+    most_wrong: float = MOST_WRONG,
+    wrong_costs: float = 1.0,
 ) -> Calibration:
     """Fit the probability of being right on trials held with abstain=off and no stop.
 
     Turns to which something was handed over tell of reading alone. The bars are those with the
     best conversations among those with which at most `most_wrong` of all turns are answered
-    wrongly, where nothing was handed over.
+    wrongly, where nothing was handed over; a right answer earns 1, a wrong one costs `wrong_costs`.
     """
     rows, right = findings(trials)
     if not rows:
@@ -88,9 +94,9 @@ def calibrate(
         )
     found = fit(rows, right, made_on=made_on)
     held = [_answers(found, trial) for trial in asked_whole(trials)]
-    best, bars = PlayedTrials(score=-1.0, right=0.0, wrong=1.0), (_BARS[-1],) * (_SILENT + 1)
+    best, bars = PlayedTrials(score=-math.inf, right=0.0, wrong=1.0), (_BARS[-1],) * (_SILENT + 1)
     for tried in itertools.product(_BARS, repeat=_SILENT + 1):
-        one = _played(held, msgspec.structs.replace(found, bars=tried))
+        one = _played(held, msgspec.structs.replace(found, bars=tried), wrong_costs)
         if one.wrong <= most_wrong and (one.score, one.right) > (best.score, best.right):
             best, bars = one, tried
     return msgspec.structs.replace(found, bars=bars)
@@ -102,18 +108,22 @@ def asked_whole(trials: Sequence[Trial]) -> list[Trial]:
     return whole or list(trials)
 
 
-def play(calibration: Calibration, trials: Sequence[Trial]) -> PlayedTrials:
+def play(
+    calibration: Calibration, trials: Sequence[Trial], *, wrong_costs: float = 1.0
+) -> PlayedTrials:
     """What an agent with this calibration would have made of trials held without abstention."""
-    return _played([_answers(calibration, trial) for trial in trials], calibration)
+    return _played([_answers(calibration, trial) for trial in trials], calibration, wrong_costs)
 
 
-def _played(held: Sequence[Sequence[tuple[float, bool]]], calibration: Calibration) -> PlayedTrials:
+def _played(
+    held: Sequence[Sequence[tuple[float, bool]]], calibration: Calibration, wrong_costs: float
+) -> PlayedTrials:
     total, turns, right, wrong = 0.0, 0, 0, 0
     for answers in held:
         score = silent = failures = 0
         for chance, is_right in answers:
             speaks = chance > calibration.bar(silent)
-            gain = (1 if is_right else -1) if speaks else 0
+            gain = (1 if is_right else -wrong_costs) if speaks else 0
             score += gain if failures < 2 else 0
             right, wrong = right + (gain > 0), wrong + (gain < 0)
             silent = 0 if speaks else silent + 1

@@ -18,7 +18,7 @@ from simulator.stages.spec import stages as parse_stages
 
 if TYPE_CHECKING:
     from simulator.run.engine import Rules
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
 SWEEPS = ("sweep", "all")
 """What takes severities: CRAG-MM's five kinds, or every kind there is."""

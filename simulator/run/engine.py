@@ -16,7 +16,7 @@ import msgspec
 from mmrag.agents.own.foreign_code import contained, ended
 from mmrag.agents.own.reply_checks import checked
 from mmrag.agents.reply_format import without_thoughts
-from mmrag.errors import AgentError, DataError, Denied, MmragError, words
+from mmrag.errors import AgentError, DataError, Denied, EarError, MmragError, words
 from mmrag.files.retries import doubled, retried
 from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
@@ -259,8 +259,9 @@ async def _ask_once(agent: Agent, query: Query, rules: Rules) -> AskedTurn:
         status, error = Status.TIMEOUT, f"no reply within {seconds:g} s; allow more with --seconds"
     except Denied:
         raise
-    except DataError as problem:
-        status, error = Status.DATA_ERROR, words(problem)
+    except (DataError, EarError) as problem:
+        ours = Status.DATA_ERROR if isinstance(problem, DataError) else Status.EAR_ERROR
+        status, error = ours, words(problem)
     except Exception as problem:  # the agent under test is somebody else's code
         status, error = Status.AGENT_ERROR, words(problem)
     else:

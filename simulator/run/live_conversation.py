@@ -22,7 +22,7 @@ from simulator.ears.hearing import Hear
 from simulator.faults.turn import declared, fault_of
 from simulator.run.engine import Rules, broken_turns, history_of, one_turn, query_of, skipped
 from simulator.run.slots import Place
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY, Talk, TalkBounds, heard_by, replayed
 from simulator.world.facts.factbase import FactBase

@@ -9,20 +9,18 @@ from mmrag.judges.fallback import FallbackJudge
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome, Status, Turn, TurnResult, Verdict
 from simulator.run.engine import verdict_on
-from simulator.store.run_shard import RunShard
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 async def rejudge_run(
-    store: RunStore | RunShard,
+    store: RunStore,
     judge: Judge,
     concurrency: int = 16,
     *,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
     """Give every reply a verdict of this judge and make it the run's current judge.
-
-    Of a shard the verdicts alone: the judge is the run's when all of it is judged.
 
     Interrupted and called again, it judges what is left. Where the judge fails, the turn becomes
     unscored and the reason is kept. Returns how many replies got a verdict.
@@ -44,8 +42,7 @@ async def rejudge_run(
     counts = await asyncio.gather(*(worker() for _ in range(max(1, concurrency))))
     if isinstance(judge, FallbackJudge):
         judge.check()  # one that is down takes no other's place
-    if isinstance(store, RunStore):
-        store.make_current(judge.id)
+    store.make_current(judge.id)
     return sum(counts)
 
 

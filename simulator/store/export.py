@@ -12,7 +12,7 @@ import msgspec
 
 from mmrag.files.atomic import appearing
 from mmrag.records import Session, Turn, TurnResult, encode, outcome_word
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 TABLES = ("parquet", "jsonl")
 

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from mmrag.errors import MmragError, StoreError
 from mmrag.records import Session, TurnResult
-from simulator.store.run_store import ImageFolder, RunReader, RunStore
+from simulator.store.run_pictures import ImageFolder
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from simulator.store.shard_files import ShardRows, deserted, shard_folder, shard_folders
 
 Kept = Future[None] | None

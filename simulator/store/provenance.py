@@ -11,7 +11,7 @@ from typing import Any
 from mmrag.records import SCHEMA_VERSION
 
 _LIBRARIES = (
-    "mmrag", "torch", "torchvision", "transformers", "open-clip-torch", "chromadb", "numpy",
+    "mmrag", "torch", "torchvision", "transformers", "open-clip-torch", "numpy",
     "pillow", "opencv-python-headless", "albumentations", "tokenizers", "rapidocr-onnxruntime",
 )  # fmt: skip
 

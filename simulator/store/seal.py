@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 
 from mmrag.errors import ImageError
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 def seal_of(folder: Path) -> str:

@@ -5,8 +5,6 @@ one of them, and whoever holds the conversation has a lease there: a number that
 lease. What comes with an older number is refused, so that a turn is committed once however often
 it was asked. The run itself copies what its shards have while they are written, and takes them in
 whole when it is next opened for writing: then it is one file again.
-
-Machines that judge or measure a finished run (`run_shard.py`) have a shard each, too.
 """
 
 from __future__ import annotations
@@ -131,7 +129,7 @@ def _lock(folder: Path) -> RunLock:
         except ConflictError as error:
             if time.monotonic() > patience:
                 raise ConflictError(
-                    f"{folder / LOCK}: processes of an earlier driver, or one with --shard, are "
+                    f"{folder / LOCK}: processes of an earlier driver are "
                     "still at work on this run. Wait for them, or stop them (`ray stop` on the "
                     "machines that have them), then call again."
                 ) from error

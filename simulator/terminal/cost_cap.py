@@ -48,7 +48,7 @@ def counted_conversations(
 
 def cost_of(folder: Path) -> float:
     """What a run has cost, its judge included."""
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(folder) as run:
         return sum(map(_cost, run.results()))

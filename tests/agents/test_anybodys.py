@@ -121,7 +121,7 @@ def test_a_small_model_is_shown_fewer_pages(name):
 @pytest.mark.parametrize(
     "spec",
     [
-        "llm-only:model=m", "task3:model=m", "grounded:reader=model,model=m,ocr=off",
+        "llm-only:model=m", "task3:model=m", "grounded:reader=m,ocr=off",
         "tool-user:model=m", "crag-task1:model=m", "crag-llm-only:model=m",
     ],
 )  # fmt: skip

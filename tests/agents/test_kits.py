@@ -40,7 +40,7 @@ from simulator.run.engine import Rules, hold_conversation
 from simulator.run.results.error_texts import error_texts_in, is_error_text, replies_of
 from simulator.run.results.turn_results import score_run
 from simulator.run.slots import Places
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 PICTURE = LazyImage.from_pil(Image.new("RGB", (32, 32)))
 KETTLE = {"entity_name": "Alder Kettle", "entity_attributes": {"weight": "900 g", "maker": "Brøn"}}

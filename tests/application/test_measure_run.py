@@ -30,7 +30,8 @@ from simulator.application.finished_run import load_run
 from simulator.application.run_measures import case_of, measure_run, paid_once
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from ui.replay import viewmodel
 
 ALL = chosen_measures("ragas,garage")

@@ -21,7 +21,8 @@ from simulator.application.person_run import MOST_WORDS, Playing, Standing
 from simulator.parts.run_parts import Parts
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import run_state
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 @cache

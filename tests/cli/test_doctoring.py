@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mmrag.errors import Unavailable
-from mmrag.models.smollm2 import weights
+from mmrag.models import smollm2 as weights
 from simulator.cli import doctor_checks as doctoring
 
 

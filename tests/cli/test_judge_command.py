@@ -68,15 +68,6 @@ def test_calibrate_counts_a_confusion(tmp_path: Path) -> None:
     assert "accuracy   0.667" in text
 
 
-@pytest.mark.parametrize("out", ["nowhere/c.json", "."])
-def test_a_place_where_nothing_can_be_kept_is_told_before_anybody_judges(
-    tmp_path: Path, out: str
-) -> None:
-    path = write(tmp_path / "human.jsonl", [LINES[0] | {"human_correct": True}])
-    words = ("--judge", "fixed:outcome=perfect", "--out", tmp_path / out)
-    assert "give --out a file" in mmrag("judge", "calibrate", path, *words, code=2).stderr
-
-
 def test_calibrate_with_four_outcomes(tmp_path: Path) -> None:
     outcomes = ("acceptable", "missing", "missing")
     rows = [row | {"human_outcome": name} for row, name in zip(LINES, outcomes, strict=True)]

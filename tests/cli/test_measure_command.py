@@ -15,7 +15,7 @@ from mmrag.models import models
 from simulator.application.measure import measure
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 LINES = [
     {

@@ -23,7 +23,8 @@ from simulator.application.execution import forget_failures
 from simulator.parts.run_folder import claim
 from simulator.run.captures import degradations
 from simulator.run.config import RunConfig, load_config
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from planted_runs import make_session, plant
 
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
 from simulator.run.runner import Progress
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from simulator.terminal.cost_cap import CostCap, counted_conversations
 from simulator.terminal.progress import PlainProgress, stage_bars
 
@@ -89,7 +89,8 @@ def test_only_errors_can_be_rerun() -> None:
 
 
 def test_rerun_errors_asks_failed_turns_again(tmp_path: Path) -> None:
-    from simulator.store.run_store import RunReader, RunStore
+    from simulator.store.run_reader import RunReader
+    from simulator.store.run_store import RunStore
 
     out = tmp_path / "run"
     mmrag(*SMALL, "--out", str(out))

@@ -17,7 +17,7 @@ from simulator.datasets import open_data
 from simulator.datasets.papers.as_kit import LEFT_OUT, REPLACED, SIZE
 from simulator.datasets.papers.crag_mm import CragMM
 from simulator.run.config import RunConfig, make_config
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 def noise(mode: str = "RGB", size: tuple[int, int] = (60, 40)) -> bytes:

@@ -18,7 +18,7 @@ from mmrag.errors import DataError, ImageError, SpecError, StoreError, Unavailab
 from mmrag.records import Query, Reply, Status
 from simulator.datasets.fetch import Fetcher, is_public
 from simulator.datasets.papers.crag_mm import CragMM
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 LAYOUTS = ["v1-parquet", "v1-saved", "v2-parquet", "v2-saved"]
 

@@ -102,7 +102,7 @@ def test_conversations_are_started_as_json_lines(tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_data_errors_and_the_others_run(tmp_path: Path) -> None:
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     photo(tmp_path / "a.jpg")
     path = write(tmp_path, {"session_id": "a", "image": "a.jpg", "turns": TURNS},

@@ -16,7 +16,7 @@ from simulator.datasets import open_data
 from simulator.datasets.papers.answer_files import read_answers
 from simulator.datasets.unreadable_row import problem_of
 from simulator.run.config import make_config
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 def written(tmp_path: Path, *rows: Any) -> Path:

@@ -13,7 +13,7 @@ from own_parts import TURNS, photo, write
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Query, Reference, Reply, Session, Turn, decode_as, encode
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 PASSAGES = [
     {"id": "p1", "text": "The capacity of the Alder Kettle is 1.7 litres.",

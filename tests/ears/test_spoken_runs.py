@@ -19,7 +19,8 @@ from simulator.ears.hearing import Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.run.config import RunConfig
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 SPOKEN = ("quiet", "street@5")
 

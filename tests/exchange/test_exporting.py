@@ -13,7 +13,7 @@ from simulator.application.finished_run import load_run
 from simulator.exchange import otel
 from simulator.exchange.exports import DOORS, export_run
 from simulator.exchange.inspect import log as inspect_log
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 FILES = {"inspect": "log.eval", "otel": "spans.jsonl", "parquet": "a.parquet"}
 

@@ -17,7 +17,8 @@ from mmrag.records import Outcome, Session, Status
 from simulator.exchange.imports import import_file
 from simulator.exchange.outcome_files import read_turns
 from simulator.run.results.turn_results import score_run
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 KIT = {
     "is_ego": True, "image_quality": "low-light", "query_category": "reasoning", "domain": "food",

@@ -18,7 +18,7 @@ from simulator.exchange.exports import export_run
 from simulator.exchange.imports import import_file
 from simulator.exchange.inspect import read as inspect_read
 from simulator.run.results.turn_results import score_run
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from exchange_parts import PACKAGES, write_run
 from mmrag.errors import ConflictError, Unavailable
 from simulator.exchange import mlflow_store
 from simulator.exchange.exports import export_run
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.proof("time")]
 
@@ -42,7 +42,7 @@ def test_the_exporter_needs_next_to_nothing(tmp_path: Path) -> None:
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Bare())\n"
         "from simulator.exchange import mlflow_store as m\n"
-        "from simulator.store.run_store import RunReader\n"
+        "from simulator.store.run_reader import RunReader\n"
         "with RunReader(sys.argv[1]) as run:\n"
         "    facts = m.facts_of(run)\n"
         "    for talk in m.talks(run, facts):\n"

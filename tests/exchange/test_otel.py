@@ -15,7 +15,7 @@ from exchange_parts import write_run
 
 from mmrag.errors import Denied, ServiceError
 from simulator.exchange.exports import export_run
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 @pytest.fixture

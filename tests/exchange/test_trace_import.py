@@ -31,7 +31,7 @@ from mmrag.records import Outcome, Status
 from simulator import evaluate, load_run
 from simulator.exchange.exports import export_run
 from simulator.exchange.imports import import_traces
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 HERE = Path(__file__).parent / "traces"
 REAL = ("openai_v2", "openai_v2_events", "openllmetry", "openinference")
@@ -160,6 +160,63 @@ def test_two_wearers_with_the_same_words_are_two_conversations(tmp_path: Path) -
     )  # fmt: skip
     with imported(source, tmp_path / "run") as run:
         assert [len(turns) for turns in told(run)] == [2, 2]
+
+
+def seen(text: str, *numbers: int) -> dict[str, Any]:
+    """A user's message with pictures, as the conventions write it."""
+    blobs = [{"type": "blob", "modality": "image", "mime_type": "image/jpeg",
+              "content": base64.b64encode(picture(n)).decode()} for n in numbers]  # fmt: skip
+    return {"role": "user", "parts": [*blobs, {"type": "text", "content": text}]}
+
+
+def wearer(name: str, start: int, *pictures: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Three traces of a conversation, each with all that was said; `pictures` of the first, the
+    second and the third question, as they are in the newest message alone."""
+    asked = ["What is this?", "How old?", "And where?"]
+    told: list[Any] = []
+    found: list[dict[str, Any]] = []
+    for n, (text, numbers) in enumerate(zip(asked, pictures, strict=True)):
+        found.append(
+            chat(f"{name}{n}", start + 10 * n, [*told, seen(text, *numbers)], f"It is {n}.")
+        )
+        told += [said("user", text), said("assistant", f"It is {n}.")]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("pictures", "captures"),
+    [
+        ([(1,), (1,), (1,)], [None, None]),  # sent again with every question
+        ([(1,), (), ()], [None, None]),  # with the first alone
+        ([(1,), (), (2,)], [None, 2]),
+        ([(1,), (2,), (2,)], [2, None]),
+        ([(), (1,), ()], [1, None]),
+    ],
+)
+def test_a_picture_in_the_newest_message_alone_splits_no_conversation(
+    pictures: list[tuple[int, ...]], captures: list[int | None], tmp_path: Path
+) -> None:
+    source = lines(tmp_path / "t.jsonl", *wearer("a", 1, *pictures))
+    with imported(source, tmp_path / "run") as run:
+        assert [len(turns) for turns in told(run)] == [3]
+        (session,) = run.sessions()
+        kept = [turn.capture and turn.capture.image.data for turn in session.turns[1:]]
+        assert kept == [None if n is None else picture(n) for n in captures]
+
+
+def test_pictures_tell_wearers_with_the_same_words_apart(tmp_path: Path) -> None:
+    one, two = wearer("a", 1, (1,), (1,), (1,)), wearer("b", 2, (2,), (2,), (2,))
+    two[1]["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["startTimeUnixNano"] = str(5 * 10**9)
+    with imported(lines(tmp_path / "t.jsonl", *one, *two), tmp_path / "run") as run:
+        assert [len(turns) for turns in told(run)] == [3, 3]
+        assert all(turn.capture is None for s in run.sessions() for turn in s.turns)
+
+
+def test_a_history_with_another_picture_is_another_conversation(tmp_path: Path) -> None:
+    asked = [seen("What is this?", 2), said("assistant", "It is 0."), said("user", "How old?")]
+    source = lines(tmp_path / "t.jsonl", wearer("a", 1, (1,), (), ())[0], chat("b", 9, asked, "1"))
+    with imported(source, tmp_path / "run") as run:
+        assert [len(turns) for turns in told(run)] == [1, 1]
 
 
 def test_a_conversation_goes_on_after_a_tool(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from simulator.application.execution import forget_failures
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.run.results.turn_results import failure_note, fault_note
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 def test_a_report_says_what_each_fault_did_and_how_many_turns_met_it(tmp_path: Path) -> None:

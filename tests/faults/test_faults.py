@@ -32,7 +32,8 @@ from simulator.run.config import RunConfig
 from simulator.run.engine import Rules
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 HITS = 40
 

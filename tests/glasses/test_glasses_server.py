@@ -4,102 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 import yaml
-from small_runs import ByNumber, Equality, make_session, run_all
+from small_runs import ByNumber, make_session, run_all
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
+from worn_glasses import NO_EAR, Worn, results, words_of
 
 from mmrag.errors import UsageError
 from mmrag.ports import listen
-from mmrag.readiness import end
-from mmrag.records import Session, Status
+from mmrag.records import Status
 from simulator import load_run
 from simulator.glasses.server import PROTOCOL, GlassesServer
-from simulator.run.engine import Rules
-from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
-
-
-class Worn:
-    """A run on glasses in a thread of its own."""
-
-    def __init__(
-        self, folder: Path, sessions: list[Session], *, seconds: float = 30.0, token: str = ""
-    ) -> None:
-        at = listen("127.0.0.1", 0)
-        self.address = f"http://127.0.0.1:{at.getsockname()[1]}"
-        self.pair = GlassesServer(at, "127.0.0.1", token)
-        self.plan = Plan(concurrency=1, rules=Rules(seconds=seconds))
-        self.folder, self.sessions = folder, sessions
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-
-    def _run(self) -> None:
-        async def hold(store: RunStore) -> None:
-            try:
-                work = iter(list(enumerate(self.sessions)))
-                await run_sessions(work, self.pair, Equality(), store, self.plan)
-            finally:
-                await end(self.pair)
-
-        with RunStore(self.folder) as store:
-            store.set_meta("judge", "equality")
-            asyncio.run(hold(store))
-
-    def events(self, query: str = "") -> Any:
-        return connect(self.address.replace("http", "ws") + "/events" + query, open_timeout=10)
-
-
-@pytest.fixture
-def worn(tmp_path: Path) -> Iterator[Callable[..., Worn]]:
-    made: list[Worn] = []
-
-    def make(sessions: int = 1, turns: int = 2, **how: Any) -> Worn:
-        held = [make_session(i, turns=turns) for i in range(sessions)]
-        made.append(Worn(tmp_path / "run", held, **how))
-        return made[-1]
-
-    yield make
-    for one in made:
-        finish(one)
-        one.thread.join(20)
-        assert not one.thread.is_alive()
-
-
-def finish(worn: Worn) -> None:
-    """Silence until it is over."""
-    headers = {"authorization": "Bearer secret"}
-    after = ""
-    with httpx.Client(base_url=worn.address, headers=headers, timeout=30) as app:
-        while worn.thread.is_alive():
-            try:
-                said = app.get("/words", params={"after": after}).json()
-                if said["type"] == "over":
-                    return
-                after = said["to"]
-                app.post("/reply", json={"to": after, "text": "I don't know"})
-            except (httpx.HTTPError, json.JSONDecodeError):
-                time.sleep(0.05)
-
-
-def results(worn: Worn) -> list[Any]:
-    with RunReader(worn.folder) as run:
-        return list(run.results())
-
-
-def words_of(socket: Any) -> dict[str, Any]:
-    while True:
-        event = json.loads(socket.recv(10))
-        if event["type"] == "words":
-            return event
+from simulator.link.profiles import over_links, read_links
+from simulator.run.captures import CaptureOptics
+from simulator.store.run_reader import RunReader
 
 
 def test_a_conversation_by_requests(worn: Callable[..., Worn]) -> None:
@@ -267,6 +191,32 @@ def _until(stream: httpx.Response, length: int) -> bytes:
     return held
 
 
+def test_a_link_spoils_frames_and_is_recorded_as_in_process(
+    tmp_path: Path, worn: Callable[..., Worn]
+) -> None:
+    links = read_links("radio:downscaled")
+    link = {"links": links, "degradations": over_links(("clean",), links)[1:]}
+    optics, agent = CaptureOptics(None, links), ByNumber()
+    run_all(tmp_path / "own", [make_session(turns=2)], agent, optics=optics, **link)
+    held, frames = worn(optics=optics, **link), list[bytes]()
+    with held.events() as socket:
+        for _ in range(2):
+            words = words_of(socket)
+            frames.append(httpx.get(f"{held.address}/frame.jpg").content)
+            query = agent.seen[len(frames) - 1]
+            text = asyncio.run(agent.answer(query)).text
+            socket.send(json.dumps({"type": "reply", "to": words["to"], "text": text}))
+        held.thread.join(10)
+    sent = agent.seen[0].image
+    assert sent is not None
+    assert frames == [sent.data] * 2
+    assert sent.data != held.sessions[0].capture.image.data  # type: ignore[union-attr]
+    with RunReader(tmp_path / "own") as own:
+        expected = [(r.degradation, r.delay, r.status) for r in own.results()]
+    assert expected[0][1] > 0.4, "the seconds that the radio takes to begin"
+    assert [(r.degradation, r.delay, r.status) for r in results(held)] == expected
+
+
 def test_only_who_knows_the_token_is_let_in(worn: Callable[..., Worn]) -> None:
     held = worn(turns=1, token="secret")
     for how in ({}, {"headers": {"authorization": "Bearer no"}}, {"params": {"token": "no"}}):
@@ -290,7 +240,7 @@ def test_pages_elsewhere_and_other_names_are_refused(worn: Callable[..., Worn]) 
 
 def test_other_machines_need_a_token() -> None:
     with listen("127.0.0.1", 0) as at, pytest.raises(UsageError, match="--token"):
-        GlassesServer(at, "0.0.0.0")
+        GlassesServer(at, "0.0.0.0", ear=NO_EAR)
 
 
 def test_the_same_figures_as_the_agent_in_process(
@@ -317,7 +267,9 @@ def test_the_same_figures_as_the_agent_in_process(
 
 def test_the_protocol_names_every_field_and_address() -> None:
     found = yaml.safe_load(PROTOCOL.read_text())
-    assert set(found["paths"]) == {"/", "/words", "/frame.jpg", "/frames.mjpg", "/reply"}
+    assert set(found["paths"]) == {
+        "/", "/words", "/words.wav", "/frame.jpg", "/frames.mjpg", "/reply",
+    }  # fmt: skip
     event = found["components"]["schemas"]["Event"]["properties"]
     assert {
         "to",
@@ -329,4 +281,5 @@ def test_the_protocol_names_every_field_and_address() -> None:
         "history",
         "frame",
         "gaze",
+        "sound",
     } <= {*event}

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("gymnasium", reason="pip install 'mmrag[gym]'")
@@ -137,6 +138,30 @@ def test_without_gymnasium_the_error_names_the_extra(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "gymnasium", None)
     with pytest.raises(Unavailable, match=r"pip install 'mmrag\[gym\]'"):
         importlib.import_module("simulator.glasses.wearer_env")
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {}, {"reply": "x"}, {"ask": 0}, {"reply": "x", "ask": 4}, {"reply": "x", "ask": -1},
+        {"reply": "x", "ask": "which"}, {"reply": "x", "ask": None}, {"reply": "x", "ask": 1.5},
+        {"reply": None, "ask": 0}, {"reply": "x", "ask": [0]}, "x", None, ("x", 0), ["x" * 9999],
+    ],
+)  # fmt: skip
+def test_what_is_no_action_is_one_line_and_the_turn_is_still_asked(env: Any, action: Any) -> None:
+    name, _ = next(iter(REFERENCES))
+    env.reset(options={"session": name})
+    with pytest.raises(UsageError, match="an action is") as caught:
+        env.step(action)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+    assert env.step({"reply": REFERENCES[name, 0], "ask": np.array(0)})[1] == 1
+
+
+@pytest.mark.parametrize("options", ["multi-00000", ["multi-00000"], 0.5])
+def test_what_are_no_options_is_one_line(env: Any, options: Any) -> None:
+    with pytest.raises(UsageError, match=r"options is \{'session': id\}"):
+        env.reset(options=options)
 
 
 def test_what_cannot_be_done_is_one_line(env: Any) -> None:

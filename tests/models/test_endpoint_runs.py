@@ -17,7 +17,7 @@ from mmrag.judges.panel import Panel
 from mmrag.judges.simple import FixedJudge
 from mmrag.models.openai import OpenAIModel
 from mmrag.records import JudgeItem, Outcome, Status, Usage, Verdict
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 ITEM = JudgeItem(question="Which city is this?", references=("Paris",), prediction="Lutetia")
 

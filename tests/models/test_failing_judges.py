@@ -17,7 +17,8 @@ from simulator import load_run
 from simulator.exchange.run_facts import facts_of
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from ui.home.summary import summarise
 from ui.render import render
 from ui.replay.analysis import Analysis

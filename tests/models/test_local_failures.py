@@ -17,7 +17,8 @@ from mmrag.models.local import LocalModel, is_out_of_memory
 from mmrag.models.request_queue import QueuedRequest, Waiting
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 SECONDS = 10.0
 """After which something hangs."""
@@ -111,7 +112,7 @@ def test_a_warmed_model_is_loaded_once_and_elsewhere_than_in_the_loop(monkeypatc
 
     def load(*_spec):
         threads.append(threading.current_thread())
-        return local._Loaded(model=None, processor=None, pad=0, ends=frozenset())
+        return local.LoadedModel(model=None, processor=None, pad=0, ends=frozenset())
 
     monkeypatch.setattr(local, "_load", load)
     model = LocalModel(name="m")

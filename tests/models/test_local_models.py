@@ -11,7 +11,7 @@ from PIL import Image
 
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.files.images import LazyImage
-from mmrag.models.local import LocalModel, _Loaded
+from mmrag.models.local import LoadedModel, LocalModel
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.tools import CallRequest, Tool
 from mmrag.torchvision_fix import ensure_torchvision
@@ -196,7 +196,7 @@ def test_what_is_cut_before_it_says_anything_is_a_failure(monkeypatch, tokens, s
     import torch
 
     def run(model, group):
-        model._loaded = _Loaded(model=None, processor=None, pad=0, ends=frozenset({9}))
+        model._loaded = LoadedModel(model=None, processor=None, pad=0, ends=frozenset({9}))
         processor = _Speaks()
         processor.tokenizer = processor
         inputs = {"input_ids": torch.zeros(1, 2), "attention_mask": torch.ones(1, 2)}

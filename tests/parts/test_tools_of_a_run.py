@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from called_command import mmrag
 
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.replay.viewmodel import conversation
 
 

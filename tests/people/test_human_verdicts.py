@@ -21,7 +21,8 @@ from simulator.people.human_verdicts import (
     make_verdict,
     read_log,
 )
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 HOSTILE = "<script>alert(1)</script>\n{{x}} \u2028 \x00 \ud800"
 

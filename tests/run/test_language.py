@@ -17,7 +17,7 @@ from simulator.reports.draw.page import comparison_page
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.run.results.turn_results import language_note
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 FEW = ReportOptions(resamples=50, failures=0)
 HELD = "Questions in the held-out voices rowan and willow."

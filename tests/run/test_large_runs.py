@@ -29,7 +29,8 @@ from simulator.run.results.turn_results import (
 )
 from simulator.run.stop_policies import StopPolicy
 from simulator.store import run_store
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 CONDITIONS = ("clean", "web-empty@3", "web-empty@5")
 TURNS = 5 * len(CONDITIONS)

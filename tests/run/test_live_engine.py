@@ -22,7 +22,8 @@ from simulator.run.results.turn_results import ScoreOptions, run_state, score_ru
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.export import columns_of, turn_rows
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from simulator.wearer.proof import prove
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY

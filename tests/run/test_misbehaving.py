@@ -22,7 +22,8 @@ from mmrag.records import Capture, Query, Reply, Status, Step, TurnResult, Usage
 from simulator.run.captures import CaptureOptics
 from simulator.run.engine import Rules
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 QUICK = Rules(seconds=0.5)
 ANSWERED, ERROR, TIMEOUT = Status.ANSWERED, Status.AGENT_ERROR, Status.TIMEOUT

@@ -17,7 +17,7 @@ from mmrag.text.normalise import official_exact, official_missing
 from simulator.run.engine import Rules
 from simulator.run.results.official import ScoredReply, as_in_kit, is_left
 from simulator.run.results.turn_results import ScoreOptions, score_run
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "data/official_replies.json").read_text())
 KITS = ("crag-mm", "kddcup25")

@@ -20,7 +20,8 @@ from mmrag.records import Query, Reply, Session, Status
 from simulator.run.engine import Rules
 from simulator.run.results.turn_results import score_run
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 LIMIT = Rules(seconds=1.0)
 

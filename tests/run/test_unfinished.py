@@ -13,7 +13,8 @@ from small_runs import ByNumber, make_session, run_all
 from mmrag.records import Outcome, Reply, Session, Status, TurnResult, Verdict
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.run.results.turn_results import ScoreOptions, run_state, score_run
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 def turn(session: Session, index: int, outcome: Outcome = Outcome.PERFECT) -> TurnResult:

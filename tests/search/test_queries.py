@@ -20,7 +20,6 @@ from mmrag.search.image.regions import regions_of
 from mmrag.search.index.open import Index, open_index
 from mmrag.search.serving.public_package import UnifiedSearchPipeline, fetch
 from mmrag.search.web.web_search import Web
-from simulator import cli
 
 
 @pytest.fixture(scope="module")
@@ -121,29 +120,6 @@ def dripping() -> Iterator[str]:
 def test_a_server_that_drips_its_head_is_given_up(dripping: str) -> None:
     with pytest.raises(ImageError, match=r"not there after 0\.3 s"):
         fetch(dripping, seconds=0.3)  # or never: it drips until the test ends
-
-
-@pytest.mark.parametrize(("query", "said"), [
-    ("no/such.jpg", "no such picture"), ("x" * 5000 + ".png", "no such picture"),
-    ("  ", "empty query"), ("notes.csv", "a file, but not one of"),
-])  # fmt: skip
-def test_a_mistyped_picture_is_not_searched_as_a_text(
-    index_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: str, said: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("notes.csv").write_text("a,b")
-    with pytest.raises(UsageError, match=said):
-        cli.build()(["index", "search", query, "--index", str(index_folder)])
-
-
-def test_words_about_a_file_are_a_text(
-    index_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        cli.build()(
-            ["index", "search", "warranty in Elm Speaker.png", "--index", str(index_folder)]
-        )
-    assert "Elm Speaker" in capsys.readouterr().out
 
 
 def test_a_picture_of_the_kind_is_still_found(index: Index) -> None:

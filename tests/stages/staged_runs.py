@@ -18,7 +18,8 @@ from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import stages
 from simulator.stages.truth import Known, with_name
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 BOX = (2.0, 4.0, 12.0, 14.0)
 

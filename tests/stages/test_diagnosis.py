@@ -14,7 +14,7 @@ from simulator.reports.figures.report import ReportOptions, load_runs
 from simulator.run.captures import CaptureOptics
 from simulator.stages.spec import LOSSES
 from simulator.stages.truth import Known, OwnTruth
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 @pytest.mark.parametrize("needs", ORACLES[1:])

@@ -21,7 +21,7 @@ from simulator.run.config import RunConfig
 from simulator.run.engine import Rules, query_of
 from simulator.stages.handing import box_in
 from simulator.stages.spec import stages
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 def given(condition: str, rules: Rules = Rules(), session: Session | None = None) -> Query:

@@ -15,7 +15,7 @@ from mmrag.agents.fakes import Oracle
 from simulator.reports.draw.page import look_up
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 from ui.replay.analysis import Analysis

@@ -26,7 +26,7 @@ from simulator.run.engine import Rules, query_of
 from simulator.stages.single_tasks import as_tasks
 from simulator.stages.spec import TASKS
 from simulator.stages.truth import OwnTruth
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 CLEAR, VAGUE = "enough cue", "not enough cue (ambiguous)"
 ROWS = [

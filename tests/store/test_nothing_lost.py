@@ -26,7 +26,8 @@ from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.run.runner import Plan, run_sessions
 from simulator.store import store_schema
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from simulator.world.sessions import mini_folder
 
 FAST = ScoreOptions(resamples=0)

@@ -15,7 +15,8 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Outcome, Reply, Session, Status, TurnResult, Verdict
 from simulator.run.results.turn_results import score_run
 from simulator.store.leases import Lease, ShardStore, following
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from simulator.store.shard_files import shard_folders
 
 

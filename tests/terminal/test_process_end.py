@@ -14,7 +14,7 @@ import psutil
 import pytest
 from called_command import mmrag
 
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 AGENTS = """
 import asyncio, atexit, os, sys, threading, time

@@ -17,7 +17,8 @@ from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.records import Status, TurnResult
 from simulator.exchange.imports import import_file
 from simulator.run.results.turn_results import score_run
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from ui.bundle import write_bundle
 from ui.command import bundle
 

@@ -13,7 +13,8 @@ from mmrag.errors import MmragError
 from mmrag.metrics.cases import Measurement
 from mmrag.records import Reference, Session, Status, Turn, TurnResult
 from simulator.store import run_store
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from ui.home.summary import summarise
 from ui.opened_runs import Runs, open_runs
 from ui.render import render

@@ -9,7 +9,8 @@ import pytest
 from ui_parts import result, session
 
 from simulator.run.config import RunConfig
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from ui.render import render
 from ui.replay.traceview import NOT_GIVEN
 from ui.replay.viewmodel import ConversationView, conversation

@@ -25,7 +25,8 @@ from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.run.rejudge import rejudge_run
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from ui.pages.calls import calls
 from ui.pages.live import Live
 from ui.pages.replay import Replay

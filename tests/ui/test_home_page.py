@@ -19,7 +19,8 @@ from ui_parts import EVIL, result, session, write_run
 from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.records import Outcome, Verdict
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from ui.home.board import Board, BoardRow
 from ui.home.launch import Launcher
 from ui.home.notes import FILE, Note, read_note, write_note

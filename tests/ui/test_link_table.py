@@ -6,7 +6,7 @@ from pathlib import Path
 
 from linked_runs import write_linked_run
 
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.render import render
 from ui.replay.analysis import Analysis
 from ui.replay.catalogue import Catalogue

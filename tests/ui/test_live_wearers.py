@@ -13,7 +13,8 @@ from mmrag.judges.simple import ExactJudge
 from mmrag.records import Query, Reply
 from simulator.run.config import RunConfig
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from simulator.wearer.talk import TalkBounds
 from simulator.wearer.waiting import Waiting
 from ui.replay.viewmodel import ConversationView, conversation

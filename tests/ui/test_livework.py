@@ -18,7 +18,7 @@ from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply, Status, Step
 from simulator.run.engine import Rules
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.pages.app import VISITORS, LiveSetup, build
 from ui.pages.live import Live
 from ui.views.live_view import (

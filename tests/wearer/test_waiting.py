@@ -30,7 +30,8 @@ from simulator.run.live_conversation import Wearers, break_off
 from simulator.run.runner import Plan, labelled, run_sessions
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.export import write_table
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 from simulator.wearer.proof import prove, prove_record
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY, Talk, TalkBounds

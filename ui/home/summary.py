@@ -20,7 +20,7 @@ from mmrag.metrics.headline import HEADLINE, Uncertainty
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_runs, main_condition
 from simulator.run.results.turn_results import run_state
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 VERSION = 2
 """Of what is kept; older ones are computed again."""

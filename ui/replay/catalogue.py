@@ -21,7 +21,7 @@ from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.config import RunConfig
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import split_condition
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.replay.kg_thumbnails import KGShelf
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import StoreError
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 MOST = 400_000
 """Characters of a record that are shown; a trace may quote whole pages."""

@@ -33,7 +33,7 @@ from simulator.run.results.turn_results import is_persons
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.handing import box_in
 from simulator.stages.spec import BLIND, POINTING, WHOLE, split_condition
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.replay.catalogue import stop_policy
 from ui.replay.traceview import (
     Bar,

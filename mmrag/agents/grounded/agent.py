@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Mapping
 from functools import partial
 
 import msgspec
@@ -18,7 +19,7 @@ from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by
 from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
 from mmrag.agents.grounded.look_requests import REQUEST, hear, wants_look
 from mmrag.agents.grounded.ocr import RapidReader, Reads
-from mmrag.agents.grounded.parts import Parts
+from mmrag.agents.grounded.parts import SWITCHES, Parts
 from mmrag.agents.grounded.picture_analysis import Looker
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.planner import Planner, unplanned
@@ -56,7 +57,7 @@ class GroundedAgent:
         resources: Resources,
         parts: Parts,
         *,
-        model: Model | None = None,
+        models: Mapping[str, Model] | None = None,
         evidence: int = _MODEL_EVIDENCE,
         calibration: Calibration | None = None,
         ocr: Reads | None = None,
@@ -64,7 +65,8 @@ class GroundedAgent:
     ) -> None:
         self._resources = resources
         self._parts = parts
-        self._model = model
+        self._models = models or {}
+        """Of the planner, the reader and the verifier those that are somebody's model."""
         self._evidence = evidence
         self._calibration = calibration or read_calibration()
         self._web = _remembered(resources.web_search)
@@ -74,19 +76,14 @@ class GroundedAgent:
         self._meaning = meaning or SentenceMeaning()
         self._planner = Planner(self._meaning)
         self._reader = Reader(self._meaning)
-        needs = [p for p in ("planner", "reader", "verifier") if parts[p] == "model"]
-        if needs and model is None:
-            raise SpecError(
-                f"grounded: {', '.join(needs)}=model needs model=SPEC and a model there."
-            )
-        self.capacity = built_in_capacity(model=bool(needs))
+        self.capacity = built_in_capacity(model=bool(self._models))
         """Looking and reading are work for a core."""
 
     async def warm(self) -> None:
         """Load the models: OCR, the sentence encoder, and a language model of this process."""
         await asyncio.to_thread(self._load)
-        if self._model is not None:
-            await warm(self._model)
+        for model in self._models.values():
+            await warm(model)
 
     def _load(self) -> None:
         from PIL import Image
@@ -105,8 +102,8 @@ class GroundedAgent:
             scene = named_scene(scene, names)
         plan, before, usage = await self._plan(query, scene, trace)
         finding, desk = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
-        if self._parts["reader"] == "model":
-            finding, more = await self._read_by_model(query, plan, scene, desk, trace)
+        if reader := self._models.get("reader"):
+            finding, more = await self._read_by_model(reader, query, plan, scene, desk, trace)
             usage += more
         p, more = await self._verify(plan, finding, desk, trace)
         forget_words()  # of a draft, which nobody has heard
@@ -134,12 +131,13 @@ class GroundedAgent:
         """The question taken apart, and those before it."""
         usage, text = Usage(), query.text
         before: list[QuestionPlan] = []
-        with trace.step("planner", by=self._parts["planner"]) as step:
+        planner = self._models.get("planner")
+        with trace.step("planner", by="model" if planner else self._parts["planner"]) as step:
             if not self._parts.on("planner"):
                 plan = unplanned(text, query.history)
             else:
-                if self._parts["planner"] == "model" and self._model is not None:
-                    done = await self._model.generate(
+                if planner:
+                    done = await planner.generate(
                         [
                             Message(
                                 role="user",
@@ -188,7 +186,7 @@ class GroundedAgent:
             desks = inquiry.desks
             desk = desks[0]
             step.info["entity"] = scene.main.name if scene.main else None
-            if self._parts["reader"] == "model":  # gather for the model what the plan points at
+            if "reader" in self._models:  # gather for the model what the plan points at
                 seen = [c.name for c in (scene.main, *scene.beside[:1]) if c]
                 for name in (*seen, *plan.names, plan.answer):
                     desk.lines(name, plan.question)
@@ -212,9 +210,14 @@ class GroundedAgent:
         )
 
     async def _read_by_model(
-        self, query: Query, plan: QuestionPlan, scene: Scene, desk: Desk, trace: Trace
+        self,
+        model: Model,
+        query: Query,
+        plan: QuestionPlan,
+        scene: Scene,
+        desk: Desk,
+        trace: Trace,
     ) -> tuple[Finding | None, Usage]:
-        assert self._model is not None
         with trace.step("model reader") as step:
             shown = [_shown(e) for e in desk.used[: self._evidence]]
             prompt = render(
@@ -225,7 +228,7 @@ class GroundedAgent:
                 entity=scene.main.name if scene.main else "",
                 evidence=shown,
             )
-            done = await self._model.generate(
+            done = await model.generate(
                 [Message(role="user", text=prompt, images=query.images)],
                 GenerateOptions(max_tokens=75, logprobs=True),
             )
@@ -256,13 +259,14 @@ class GroundedAgent:
         if finding is None:
             return 0.0, Usage()
         usage = Usage()
-        with trace.step("verifier", by=self._parts["verifier"]) as step:
+        verifier = self._models.get("verifier")
+        with trace.step("verifier", by="model" if verifier else self._parts["verifier"]) as step:
             features = finding.features()
             if not self._parts.on("verifier"):
                 features = {k: 1.0 if k in _CHECKED else v for k, v in features.items()}
             p = self._calibration.probability(features)
-            if self._parts["verifier"] == "model" and self._model is not None:
-                done = await self._model.generate(
+            if verifier:
+                done = await verifier.generate(
                     [
                         Message(
                             role="user",
@@ -302,17 +306,23 @@ class GroundedAgent:
 
 
 def grounded(
-    *, resources: Resources, model: str = "", evidence: str = str(_MODEL_EVIDENCE),
-    calibration: str = "", **options: str,
+    *, resources: Resources, evidence: str = str(_MODEL_EVIDENCE), calibration: str = "",
+    **options: str,
 ) -> GroundedAgent:  # fmt: skip
-    """`grounded:ocr=off,reader=model,model=…`: every part by name (see `mmrag agent describe`);
+    """`grounded:ocr=off,reader=(openai:name=…)`: every part by name (see `mmrag agent describe`);
     `evidence` is how many passages a model is shown."""
+    models: dict[str, Model] = {}
+    for name in ("planner", "reader", "verifier"):
+        spec = options.get(name)
+        if spec is not None and spec not in SWITCHES[name][0]:
+            if spec == "model" or resources.model is None:
+                raise SpecError(f"grounded: give the {name} its model, as {name}=(openai:name=M).")
+            models[name] = resources.model(options.pop(name))
     parts = Parts.choose(options)
-    client = resources.model(model) if model and resources.model is not None else None
     return GroundedAgent(
         resources,
         parts,
-        model=client,
+        models=models,
         evidence=whole("grounded", "evidence", evidence, most=100),
         calibration=read_calibration(calibration or None),
         ocr=RapidReader() if parts.on("ocr") else None,

@@ -1,6 +1,6 @@
 """The replaceable parts by name. Each is one object with one method; `off` has a trivial fallback.
 
-A spec switches them: `grounded:ocr=off,verifier=off`, `grounded:reader=model,model=openai:name=m`.
+A spec switches them: `grounded:ocr=off,verifier=off`, `grounded:reader=(openai:name=m)`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ SWITCHES: dict[str, tuple[tuple[str, ...], str]] = {
         ("on", "off"),
         "things that look alike are weighed by what is said and answered; off: the first",
     ),
-    "planner": (("on", "model", "off"), "takes the question apart; off: a plain look-up"),
+    "planner": (("on", "off"), "takes the question apart, or a model's spec; off: a plain look-up"),
     "web": (("on", "off"), "web search"),
     "queries": (("on", "off"), "several queries (entity, entity + attribute, relations); off: one"),
     "rerank": (("on", "off"), "pages that are not about the entity are put aside"),
-    "reader": (("on", "model"), "answers from the evidence"),
+    "reader": (("on",), "answers from the evidence, or a model's spec"),
     "verifier": (
-        ("on", "model", "off"),
-        "agreement, support, freshness and margins decide; off: all 1",
+        ("on", "off"),
+        "agreement, support, freshness and margins decide, and a model by spec; off: all 1",
     ),
     "abstain": (("calibrated", "off"), "speak only when it pays; off: always speak"),
     "multiturn": (("on", "off"), "after silent turns another probability is asked for"),

@@ -7,8 +7,6 @@ go into Chroma, the files that search reads are derived from them, and the manif
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -37,7 +35,6 @@ from mmrag.passages import Chunker
 from mmrag.search.image.views import KIND as VIEWS
 from mmrag.search.image.views import encode_views
 from mmrag.search.index import row_table as row_files
-from mmrag.search.index.chroma import BATCH, IMAGES, WEB, Batch, Database, open_folder, open_server
 from mmrag.search.index.html import Page
 from mmrag.search.index.identity import MANIFEST, PLAN, Manifest, manifest_if_whole, write_manifest
 from mmrag.search.index.sources import Picture, Source
@@ -49,7 +46,6 @@ Progress = Callable[[str, int, int], None]
 
 PICTURES_PER_PART = 256
 PAGES_PER_PART = 64
-COLLECTION = {"images": IMAGES, "web": WEB}
 
 
 def build_index(
@@ -59,7 +55,6 @@ def build_index(
     image_encoder: str = "builtin",
     text_encoder: str = "minilm",
     chunker: Chunker = Chunker(),
-    chroma_url: str | None = None,
     cache: EmbeddingCache | None = None,
     views: bool = True,
     shard: Shard | None = None,
@@ -77,16 +72,12 @@ def build_index(
     made: list[Manifest] = []
     with owning(out, shared=shard is not None):
         if source.picture_count:
-            work = _PartOfIndex(
-                out / "images", "images", source, image_encoder, None, chroma_url, on_progress
-            )
+            work = _PartOfIndex(out / "images", "images", source, image_encoder, None, on_progress)
             work.cache = cache
             work.views = VIEWS if views else ""
             made += work.build(shard)
         if source.page_count:
-            work = _PartOfIndex(
-                out / "web", "web", source, text_encoder, chunker, chroma_url, on_progress
-            )
+            work = _PartOfIndex(out / "web", "web", source, text_encoder, chunker, on_progress)
             work.cache = cache
             made += work.build(shard)
     return made
@@ -106,7 +97,6 @@ class _PartOfIndex:
         source: Source,
         encoder_spec: str,
         chunker: Chunker | None,
-        chroma_url: str | None,
         on_progress: Progress,
     ) -> None:
         self.folder = folder
@@ -114,38 +104,30 @@ class _PartOfIndex:
         self.source = source
         self.encoder_spec = encoder_spec
         self.chunker = chunker
-        self.chroma_url = chroma_url
         self.on_progress = on_progress
         registry: Any = image_encoders if part == "images" else text_encoders
         self.encoder: Any = registry.create(encoder_spec)
 
     def build(self, shard: Shard | None) -> list[Manifest]:
-        """Parts, database, derived files, manifest; of a shard the parts alone."""
+        """Parts, mapped files, manifest; of a shard the parts alone."""
         plan = {
             "source": self.source.fingerprint, "encoder": self.encoder.id,
-            "chunker": msgspec.to_builtins(self.chunker), "chroma_url": self.chroma_url,
-            "views": self.views or None,
+            "chunker": msgspec.to_builtins(self.chunker), "views": self.views or None,
         }  # fmt: skip
         self._claim(plan, alone=shard is None)
-        self._collection = collection_of(self.part, plan)
         made = manifest_if_whole(self.folder)
         if made is not None:
             return [made]
         write_json(self.folder / PLAN, plan)
         (self.folder / MANIFEST).unlink(missing_ok=True)  # from here on it is a build again
-        if self.chroma_url is not None:  # before hours of encoding, not after
-            with open_server(self.chroma_url, self._collection, create=True):
-                pass
         parts = self._encode(shard or Shard(1, 1))
         if shard is not None:
             return []
         skipped = self._skipped(parts)
-        self._fill(parts)
         derive(self.folder, self.part, lambda: read_parts(parts), self.encoder.dim)
         manifest = describe(
             self.folder, self.part, encoder=self.encoder.id, encoder_spec=self.encoder_spec,
-            dim=self.encoder.dim, chunker=self.chunker, chroma_url=self.chroma_url,
-            views=self.views, collection=self._collection,
+            dim=self.encoder.dim, chunker=self.chunker, views=self.views,
             source=f"{self.source.name} {self.source.fingerprint}"
             + (f", {skipped} skipped" if skipped else ""),
         )  # fmt: skip
@@ -164,8 +146,6 @@ class _PartOfIndex:
                 f"{self.folder} holds an index that was not built here. Choose another --out."
             )
         if before is not None:
-            if not finished:  # nothing is in a database that counts
-                before["chroma_url"] = plan["chroma_url"]
             changed = [key for key in {**plan, **before} if before.get(key) != plan.get(key)]
             if changed:
                 words = "; ".join(
@@ -267,21 +247,6 @@ class _PartOfIndex:
         pages = {row["page_url"] for rows, _ in read_parts(parts) for row in rows}
         return self.source.page_count - len(pages)
 
-    def _fill(self, parts: Sequence[Path]) -> None:
-        count = sum(len(rows) for rows, _ in read_parts(parts))
-        done = 0
-        with open_database(self.folder, self._collection, self.chroma_url, fresh=True) as database:
-            for batch in in_batches(read_parts(parts), self.part):
-                self.on_progress("database", done, count)
-                database.add(batch)
-                done += len(batch.ids)
-            if database.count() != count:
-                raise StoreError(
-                    f"{database.where} holds {database.count()} rows, {count} were put in: ids "
-                    "repeat in the source, or the collection had other rows. Use a fresh one."
-                )
-        self.on_progress("database", count, count)
-
 
 def _plan_in(path: Path) -> dict[str, Any] | None:
     """What a build in this folder was asked for; None: nobody built here."""
@@ -294,28 +259,6 @@ def _plan_in(path: Path) -> dict[str, Any] | None:
             f"{path}: cannot be read ({error}), so nobody knows what is built here. Delete "
             f"{path.parent} and build again."
         ) from error
-
-
-def collection_of(part: str, plan: dict[str, Any]) -> str:
-    """The collection's name: the published one in a folder of its own; on a server, which several
-    indexes may share, one that only the same build has."""
-    if plan["chroma_url"] is None:
-        return COLLECTION[part]
-    asked = {key: value for key, value in plan.items() if key != "chroma_url"}
-    digest = hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).hexdigest()
-    return f"{COLLECTION[part]}-{digest[:12]}"
-
-
-def open_database(
-    folder: Path, collection: str, chroma_url: str | None, *, fresh: bool = False
-) -> contextlib.AbstractContextManager[Database]:
-    """The Chroma collection behind a part of an index."""
-    if chroma_url is not None:
-        return open_server(chroma_url, collection, create=fresh)
-    place = folder / "chroma"
-    if fresh and place.exists():  # a former attempt died half-way; its parts are all here
-        shutil.rmtree(place)
-    return open_folder(place, collection, create=fresh)
 
 
 def derive(
@@ -346,8 +289,7 @@ def derive(
 
 def describe(
     folder: Path, part: str, *, encoder: str, encoder_spec: str, dim: int,
-    chunker: Chunker | None = None, chroma_url: str | None = None, source: str = "",
-    views: str = "", collection: str = "",
+    chunker: Chunker | None = None, source: str = "", views: str = "",
 ) -> Manifest:  # fmt: skip
     """The manifest of a part whose derived files are in place."""
     rows = row_files.RowTable.open(folder / "rows.arrow")
@@ -360,34 +302,10 @@ def describe(
         names += sorted(f"words/{p.name}" for p in (folder / "words").iterdir())
     return Manifest(
         part=part, encoder=encoder, encoder_spec=encoder_spec, dim=dim, rows=len(rows),
-        pages=pages, chunker=chunker, collection=collection or COLLECTION[part],
-        chroma_url=chroma_url,
-        source=source, views=views,
+        pages=pages, chunker=chunker, source=source, views=views,
         files={name: file_sha256(folder / name) for name in names},
-        versions={name: version(name) for name in ("chromadb", "bm25s", "usearch", "trafilatura")},
+        versions={name: version(name) for name in ("bm25s", "usearch", "trafilatura")},
     )  # fmt: skip
-
-
-def in_batches(
-    read: Iterator[tuple[list[dict[str, Any]], NDArray[np.float32]]], part: str
-) -> Iterator[Batch]:
-    """Rows in batches of the size that Chroma takes; the passage becomes the document."""
-    held: list[dict[str, Any]] = []
-    vectors: list[NDArray[np.float32]] = []
-
-    def batch() -> Batch:
-        metadatas = [{k: v for k, v in row.items() if k not in ("id", "text")} for row in held]
-        documents = [row.get("text") if part == "web" else None for row in held]
-        return Batch([row["id"] for row in held], np.concatenate(vectors), metadatas, documents)
-
-    for rows, some in read:
-        if held and len(held) + len(rows) > BATCH:
-            yield batch()
-            held, vectors = [], []
-        held += rows
-        vectors.append(some)
-    if held:
-        yield batch()
 
 
 def read_parts(

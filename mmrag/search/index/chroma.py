@@ -1,8 +1,7 @@
-"""Chroma, the database behind an index: a local folder, or a server by URL.
+"""Chroma as others keep it: a local folder, or a server by URL.
 
-Known traps, each handled here and nowhere else: batches above 5,461 rows are refused; `get` above
-32,766 rows fails, so reading goes by pages; a second process writing to the same folder is not
-noticed, so a folder has one owner; a server can be down, slow, or gone in the middle, and Chroma's
+Known traps, each handled here and nowhere else: `get` above 32,766 rows fails, so reading goes by
+pages; a server can be down, slow, or gone in the middle, and Chroma's
 client waits for it without any limit of its own.
 """
 
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError, ServiceError, ServiceTimeout, StoreError, Unavailable
+from mmrag.extras import need
 from mmrag.files.bodies import ASK_PLAIN, Body
 from mmrag.files.retries import doubled
 from mmrag.search.serving.deadlines import within
@@ -30,7 +30,6 @@ IMAGES = "image_embeddings"
 WEB = "web_search_embeddings"
 """The public package's names of collections."""
 
-BATCH = 5000
 _PAGE = 5000
 _TRIES = 3
 _PAUSE = 0.5
@@ -59,20 +58,6 @@ class Database:
     def count(self) -> int:
         """Number of rows."""
         return self._call(lambda: int(self._collection.count()))
-
-    def add(self, batch: Batch) -> None:
-        """Put rows in; a row that is there already is replaced, so a retry does no harm."""
-        for first in range(0, len(batch.ids), BATCH):
-            part = slice(first, first + BATCH)
-            documents = batch.documents[part]
-            self._call(
-                lambda part=part, documents=documents: self._collection.upsert(
-                    ids=batch.ids[part],
-                    embeddings=batch.vectors[part],
-                    metadatas=batch.metadatas[part],
-                    documents=documents if any(documents) else None,
-                )
-            )
 
     def read(self, *, vectors: bool = True) -> Iterator[Batch]:
         """All rows, by pages, in the order in which they were put in."""
@@ -123,10 +108,17 @@ class Database:
 
 
 @contextlib.contextmanager
-def open_folder(folder: Path, name: str, *, create: bool = False) -> Generator[Database]:
-    """A collection of a local Chroma folder, which must have no other user meanwhile."""
-    if not create and not (folder / "chroma.sqlite3").is_file():
+def open_folder(folder: Path, name: str) -> Generator[Database]:
+    """A collection of a local Chroma folder."""
+    with _folder(folder) as client:
+        yield Database(_collection(client, name, str(folder)), str(folder))
+
+
+@contextlib.contextmanager
+def _folder(folder: Path) -> Generator[Any]:
+    if not (folder / "chroma.sqlite3").is_file():
         raise StoreError(f"{folder}: no Chroma database here (chroma.sqlite3 is missing).")
+    need("chromadb", "chroma", "a Chroma folder")
     import chromadb
     from chromadb.config import Settings
 
@@ -134,17 +126,14 @@ def open_folder(folder: Path, name: str, *, create: bool = False) -> Generator[D
     client: Any = guarded(
         lambda: chromadb.PersistentClient(path=str(folder), settings=settings), str(folder)
     )
-    try:
-        yield Database(_collection(client, name, str(folder), create), str(folder))
-    finally:
-        _close(client)
+    with open_client(client):
+        yield client
 
 
 @contextlib.contextmanager
-def open_server(
-    url: str, name: str, *, create: bool = False, seconds: float = 30.0
-) -> Generator[Database]:
+def open_server(url: str, name: str, *, seconds: float = 30.0) -> Generator[Database]:
     """A collection of a Chroma server. Every call is bounded by `seconds` and tried three times."""
+    need("chromadb", "chroma", "a Chroma server")
     import chromadb
     import httpx
     from chromadb.config import Settings
@@ -173,10 +162,8 @@ def open_server(
         return client
 
     client = guarded(connect, url, seconds=seconds)
-    try:
-        yield Database(_collection(client, name, url, create, seconds), url, seconds=seconds)
-    finally:
-        _close(client)
+    with open_client(client):
+        yield Database(_collection(client, name, url, seconds), url, seconds=seconds)
 
 
 def guarded(action: Callable[[], T], where: str, *, seconds: float | None = None) -> T:
@@ -206,10 +193,7 @@ def _local(action: Callable[[], T], where: str) -> T:
     except (TypeError, AttributeError, NameError, AssertionError):
         raise  # a bug
     except Exception as error:  # its Rust core raises bare exceptions on broken files
-        raise StoreError(
-            f"Chroma at {where} cannot read its files ({error}); delete the index and build it "
-            "again."
-        ) from error
+        raise StoreError(f"Chroma at {where} cannot read its files ({error}).") from error
 
 
 def _remote(action: Callable[[], T], where: str, seconds: float) -> T:
@@ -223,14 +207,14 @@ def _remote(action: Callable[[], T], where: str, seconds: float) -> T:
     except (TimeoutError, httpx.TimeoutException) as error:
         raise ServiceTimeout(
             f"Chroma at {where} did not answer within {seconds:g} s ({_TRIES} tries). See whether "
-            "it is overloaded, or use a local folder."
+            "it is overloaded."
         ) from error
     except Exception as error:  # whatever the server said, its client may raise anything
         down = isinstance(error, httpx.HTTPError | ConnectionError)
         if down or "Could not connect" in str(error):
             raise Unavailable(
                 f"Chroma at {where} cannot be reached ({type(error).__name__}, {_TRIES} tries). "
-                "Start it with `chroma run`, correct --chroma-url, or use a local folder."
+                "Start it with `chroma run`, or correct its address."
             ) from error
         if isinstance(error, ChromaError) and error.code() < 500:
             raise ServiceError(f"Chroma at {where} refused a request: {error}") from error
@@ -242,42 +226,27 @@ def _remote(action: Callable[[], T], where: str, seconds: float) -> T:
 
 def collections(folder: Path) -> Sequence[str]:
     """Names of the collections in a local folder."""
-    import chromadb
-    from chromadb.config import Settings
-
-    settings = Settings(anonymized_telemetry=False, is_persistent=True)
-    client: Any = guarded(
-        lambda: chromadb.PersistentClient(path=str(folder), settings=settings), str(folder)
-    )
-    try:
+    with _folder(folder) as client:
         return sorted(c.name for c in client.list_collections())
-    finally:
-        _close(client)
 
 
-def _collection(
-    client: Any, name: str, where: str, create: bool, seconds: float | None = None
-) -> Any:
-    if create:
-        return guarded(
-            lambda: client.get_or_create_collection(
-                name, metadata={"hnsw:space": "cosine"}, embedding_function=None
-            ),
-            where,
-            seconds=seconds,
-        )
+def _collection(client: Any, name: str, where: str, seconds: float | None = None) -> Any:
     return guarded(
         lambda: client.get_collection(name, embedding_function=None), where, seconds=seconds
     )
 
 
-def _close(client: Any) -> None:
-    """Let go of the folder: Chroma keeps systems alive in a table of its own otherwise."""
-    sessions = _sessions(client)
-    with contextlib.suppress(Exception):
-        client.close()
-    for session in sessions:  # a server's; Chroma leaves its connections open
-        session.close()
+@contextlib.contextmanager
+def open_client(client: Any) -> Generator[None]:
+    """Let go of it in the end: Chroma keeps systems alive in a table of its own otherwise."""
+    try:
+        yield
+    finally:
+        sessions = _sessions(client)
+        with contextlib.suppress(Exception):
+            client.close()
+        for session in sessions:  # a server's; Chroma leaves its connections open
+            session.close()
 
 
 def _sessions(client: Any) -> list[Any]:

@@ -34,10 +34,6 @@ class Manifest(Record, frozen=True, kw_only=True):
     pages: int = 0
     metric: str = "cosine"
     chunker: Chunker | None = None
-    collection: str = ""
-    """Name of the Chroma collection."""
-    chroma_url: str | None = None
-    """Of a server; None: the folder `chroma` beside this file."""
     source: str = ""
     """What was indexed, by name and fingerprint."""
     views: str = ""

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import SpecError, StoreError
-from mmrag.files.atomic import file_sha256, owning
 from mmrag.protocols import Reranker
 from mmrag.records import Record
 from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.image.regions import MAX_REGIONS
-from mmrag.search.index.build import derive, open_database
-from mmrag.search.index.chroma import rows_of
-from mmrag.search.index.identity import Manifest, check_files, read_manifest, write_manifest
+from mmrag.search.index.identity import Manifest, check_files, read_manifest
 from mmrag.search.index.row_table import RowTable
-from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, Vectors, unit_rows
+from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, Vectors
 from mmrag.search.web.bm25 import open_lexical
 from mmrag.search.web.rerank import rerankers
 from mmrag.search.web.web_search import Mode, Web
@@ -69,7 +64,7 @@ def open_index(
         rows = RowTable.open(place / "rows.arrow")
         if len(rows) != manifest.rows:
             raise StoreError(f"{place}: {len(rows)} rows, its manifest says {manifest.rows}; "
-                             "`mmrag index verify --repair` makes them again.")  # fmt: skip
+                             "`mmrag index build` makes them again.")  # fmt: skip
         if manifest.part == "images":
             encoder = image_encoder or image_encoders.create(manifest.encoder_spec)
             manifest.check_encoder(encoder.id)
@@ -116,13 +111,13 @@ def open_vectors(folder: Path, manifest: Manifest) -> Vectors:
         matrix = np.load(folder / "vectors.npy", mmap_mode="r")
     except (OSError, ValueError, EOFError) as error:
         raise StoreError(
-            f"{folder / 'vectors.npy'}: cannot be opened ({error}); `mmrag index verify --repair` "
+            f"{folder / 'vectors.npy'}: cannot be opened ({error}); `mmrag index build` "
             "makes it again."
         ) from error
     if matrix.shape != (manifest.rows, manifest.dim):
         raise StoreError(
             f"{folder / 'vectors.npy'}: {matrix.shape}, its manifest says "
-            f"{(manifest.rows, manifest.dim)}; `mmrag index verify --repair` makes it again."
+            f"{(manifest.rows, manifest.dim)}; `mmrag index build` makes it again."
         )
     if (folder / "graph.usearch").exists():
         return GraphVectors.open(matrix, folder / "graph.usearch")
@@ -130,61 +125,12 @@ def open_vectors(folder: Path, manifest: Manifest) -> Vectors:
 
 
 def verify_index(folder: Path) -> list[str]:
-    """What is wrong with an index; an empty list when it is whole.
-
-    Derived files are compared with the hashes in the manifest, and what is known of each row and
-    its vector with Chroma.
-    """
-    wrong: list[str] = []
-    for manifest in read_manifests(folder):
-        place = folder / manifest.part
-        bad = _broken(place, manifest)
-        wrong += [f"{place / name}: {how}" for name, how in bad.items()]
-        if bad:
-            continue
-        rows, matrix = RowTable.open(place / "rows.arrow"), _mapped(place)
-        first = 0
-        with open_database(place, manifest.collection, manifest.chroma_url) as database:
-            for batch in database.read():
-                last = first + len(batch.ids)
-                known = rows.get(range(first, min(last, len(rows))))
-                if known != rows_of(batch, manifest.part):
-                    wrong.append(f"{place}: rows {first}–{last} differ from those in Chroma")
-                elif not np.allclose(
-                    unit_rows(matrix[first:last]), unit_rows(batch.vectors), atol=2e-3
-                ):
-                    wrong.append(f"{place}: vectors {first}–{last} differ from those in Chroma")
-                first = last
-        if first != manifest.rows:
-            wrong.append(f"{place}: Chroma holds {first} rows, the manifest says {manifest.rows}")
-    return wrong
-
-
-def rebuild_derived(folder: Path) -> list[str]:
-    """Make the mapped files again from Chroma, for parts whose files are missing or changed."""
-    read_manifests(folder)  # where there is no index there is nothing to own
-    with owning(folder):
-        return [
-            manifest.part
-            for manifest in read_manifests(folder)
-            if _rebuilt(folder / manifest.part, manifest)
-        ]
-
-
-def _rebuilt(place: Path, manifest: Manifest) -> bool:
-    bad = _broken(place, manifest)
-    if not bad:
-        return False
-    with open_database(place, manifest.collection, manifest.chroma_url) as database:
-
-        def read() -> Iterator[Any]:
-            for batch in database.read():
-                yield rows_of(batch, manifest.part), unit_rows(batch.vectors)
-
-        derive(place, manifest.part, read, manifest.dim)
-    files = {n: file_sha256(place / n) for n in manifest.files if (place / n).exists()}
-    write_manifest(place, msgspec.structs.replace(manifest, files=files))
-    return True
+    """What is wrong with an index; an empty list when it is whole."""
+    return [
+        f"{folder / manifest.part / name}: {how}"
+        for manifest in read_manifests(folder)
+        for name, how in _broken(folder / manifest.part, manifest).items()
+    ]
 
 
 def _broken(place: Path, manifest: Manifest) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Indexes of the public package: opened read-only, and ours written in their form."""
+"""Indexes of the public package, taken over: opened read-only, written in our form."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import ConflictError, DataError, UsageError
 from mmrag.files.atomic import make_folder, owning
 from mmrag.registry import Registry, Spec
-from mmrag.search.index.build import COLLECTION, derive, describe, in_batches
+from mmrag.search.index.build import derive, describe
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, collections, open_folder, rows_of
 from mmrag.search.index.identity import Manifest, write_manifest
-from mmrag.search.index.open import open_vectors, read_manifests
-from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.nearest import unit_rows
+
+COLLECTION = {"images": IMAGES, "web": WEB}
+"""The public package's collection of each part."""
 
 PUBLISHED = {
     "images": "open-clip:model=ViT-L-14-336,weights=openai",
@@ -39,9 +40,6 @@ def in_full_precision(registry: Registry[Any], spec: str) -> str:
     if "precision" not in known or "precision" in parsed.options:
         return spec
     return str(Spec(name=parsed.name, options={**parsed.options, "precision": "full"}))
-
-
-_SLICE = 4096
 
 
 def import_index(
@@ -80,24 +78,6 @@ def import_index(
     return made
 
 
-def export_index(folder: Path, out: Path) -> list[str]:
-    """Write an index as the public package reads it: one Chroma folder per part."""
-    manifests = read_manifests(folder)
-    make_folder(out)
-    if any(out.iterdir()):
-        raise ConflictError(f"{out}: not empty; choose another folder to export to.")
-    written: list[str] = []
-    for manifest in manifests:
-        place = folder / manifest.part
-        make_folder(out / manifest.part)
-        with open_folder(out / manifest.part, COLLECTION[manifest.part], create=True) as database:
-            for batch in in_batches(_stored(place, manifest), manifest.part):
-                ids, metadatas = batch.ids, batch.metadatas
-                database.add(Batch(ids, batch.vectors, metadatas, batch.documents))
-        written.append(COLLECTION[manifest.part])
-    return written
-
-
 def _take_over(copy: Path, place: Path, part: str, spec: str, source: Path) -> Manifest:
     if place.exists():
         raise ConflictError(f"{place} is there already; choose another --out.")
@@ -117,9 +97,6 @@ def _take_over(copy: Path, place: Path, part: str, spec: str, source: Path) -> M
                     yield rows_of(batch, part), unit_rows(batch.vectors)
 
             derive(half, part, read, encoder.dim)
-            with open_folder(half / "chroma", COLLECTION[part], create=True) as ours:
-                for batch in database.read():
-                    ours.add(batch)
         manifest = describe(
             half,
             part,
@@ -153,13 +130,3 @@ def _check_length(batch: Batch, dim: int, part: str, spec: str) -> None:
             f"The vectors of {COLLECTION[part]} have {length} numbers, those of {spec!r} {dim}: it "
             f"did not make them. Name the encoder that did with {option}."
         )
-
-
-def _stored(
-    place: Path, manifest: Manifest
-) -> Iterator[tuple[list[dict[str, Any]], NDArray[np.float32]]]:
-    rows = RowTable.open(place / "rows.arrow")
-    matrix: Any = getattr(open_vectors(place, manifest), "matrix")  # noqa: B009
-    for first in range(0, len(rows), _SLICE):
-        last = min(first + _SLICE, len(rows))
-        yield rows.get(range(first, last)), np.asarray(matrix[first:last], np.float32)

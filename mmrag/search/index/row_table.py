@@ -41,7 +41,7 @@ class RowTable:
             return cls(pa.ipc.open_file(pa.memory_map(str(path))).read_all(), path)
         except (pa.ArrowException, OSError) as error:
             raise StoreError(
-                f"{path}: cannot be opened ({error}); `mmrag index verify --repair` makes it again."
+                f"{path}: cannot be opened ({error}); `mmrag index build` makes it again."
             ) from error
 
     def __len__(self) -> int:
@@ -75,7 +75,7 @@ class RowTable:
             return batch.take(numbers).to_pylist()
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise StoreError(
-                f"{self._path}: changed since the build ({error}); `mmrag index verify --repair` "
+                f"{self._path}: changed since the build ({error}); `mmrag index build` "
                 "makes it again."
             ) from error
 

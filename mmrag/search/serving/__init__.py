@@ -1,1 +1,1 @@
-"""The searches for other programs: HTTP, MCP, and the public package's call."""
+"""The searches for other programs: HTTP, and the public package's call."""

@@ -36,7 +36,7 @@ _MANY, _EXPANSION_OF_MANY = 1_000_000, 160
 """Nodes looked at above a million rows: recall@30 is .96 at 2.7 million (128: .937, 192: .970)."""
 _STRIP = 256
 _SPARE = 8
-_CURE = "`mmrag index verify --repair` makes it again."
+_CURE = "`mmrag index build` makes it again."
 
 
 class Vectors(Protocol):

@@ -102,12 +102,12 @@ def open_lexical(folder: Path, rows: int) -> Lexical:
         known = len(scorer.scores["indptr"]) - 1
     except (OSError, ValueError, EOFError, KeyError, TypeError, msgspec.DecodeError) as error:
         raise StoreError(
-            f"{folder}: cannot be opened ({error}); `mmrag index verify --repair` makes it again."
+            f"{folder}: cannot be opened ({error}); `mmrag index build` makes it again."
         ) from error
     if passages != rows or not known == len(listed) == len(rarity):
         raise StoreError(
             f"{folder}: {passages} passages and {known} words of another index, whose rows are "
-            f"{rows}; `mmrag index verify --repair` makes it again."
+            f"{rows}; `mmrag index build` makes it again."
         )
     return Lexical(scorer, {word: i for i, word in enumerate(listed)}, rarity)
 

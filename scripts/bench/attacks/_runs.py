@@ -36,7 +36,8 @@ from simulator.run.config import RunConfig, make_config
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 def sessions(seed: int = 0, count: int = 8) -> list[Session]:

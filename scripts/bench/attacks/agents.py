@@ -199,7 +199,7 @@ def _wrong_output(out: Path) -> str | None:
 
 
 def _wrong_status(this: Try, run: Path) -> str | None:
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(run) as reader:
         for session in reader.sessions():

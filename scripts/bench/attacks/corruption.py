@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from mmrag.errors import MmragError
 from scripts.bench.attacks import Case, _runs
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 TRIES_EACH = 20
 _PAGE = 4096

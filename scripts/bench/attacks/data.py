@@ -313,7 +313,7 @@ def _usable(folder: Path, text: str, *, reported: bool) -> str | None:
     from simulator.exchange.exports import export_run
     from simulator.reports.draw.write import ReportOptions, make_report
     from simulator.run.results.turn_results import score_run
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     try:
         with RunReader(folder) as run:

@@ -25,7 +25,8 @@ from mmrag.records import JudgeItem, Outcome, Verdict
 from scripts.bench.attacks import Case, _runs, line_of
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import ScoreOptions, score_run
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 TRIES = 200
 HOW = ("raises", "unscored", "junk", "refuses nothing right", "refuses nothing wrong")

@@ -1,4 +1,4 @@
-"""Flags by which machines share a command: a shard by hand, or all of them on a cluster."""
+"""Flags of work on many machines: a cluster for a run, a shard of what is built."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mmrag.errors import UsageError
 from mmrag.files.shards import Shard
 from simulator.cli.options.settings import PANELS
-from simulator.cluster.machines import Machines
 
 ShardOption = Annotated[
     str | None,
@@ -29,28 +27,13 @@ Address = Annotated[
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Of Ray: processes that ask.", rich_help_panel=_RUN)
 ]
-Tasks = Annotated[int | None, typer.Option("--workers", min=1, help="Of Ray: parts at once.")]
 
 
-def shared_out(
-    work: Callable[[Shard], object],
-    shard: str | None,
-    machines: Machines,
-) -> bool:
-    """Do one shard, or all of them on a cluster. False: the whole is now to be made, here."""
-    if shard is not None:
-        part = Shard.read(shard)
-        if machines.backend != "local":
-            raise UsageError("--shard is one machine's part, --backend ray hands out all of them.")
-        work(part)
-        typer.secho(
-            f"shard {shard} is done; when all are, call the same command without --shard.", err=True
-        )
-        return True
-    if machines.backend == "ray":
-        from simulator.cluster.ray_tasks import in_shards
-        from simulator.terminal.progress import stage_bars
-
-        with stage_bars() as advance:
-            in_shards(work, machines, on_progress=advance)
-    return False
+def made_shard(text: str | None, work: Callable[[Shard], object]) -> bool:
+    """Do one machine's shard, where one is asked for. False: the whole is now to be made, here."""
+    if text is None:
+        return False
+    work(Shard.read(text))
+    said = f"shard {text} is done; when all are, call the same command without --shard."
+    typer.secho(said, err=True)
+    return True

@@ -14,7 +14,7 @@ from simulator.run.results.turn_results import is_persons, language_note
 
 if TYPE_CHECKING:
     from mmrag.records import Utterance
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
 _COLOURS = {
     "perfect": "green",

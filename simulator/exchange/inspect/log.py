@@ -19,7 +19,7 @@ from mmrag.files.atomic import appearing
 from mmrag.records import Outcome, Status, Step, Turn, TurnResult, Usage, Verdict, outcome_of
 from simulator.exchange.pictures import data_uri, picture_of
 from simulator.exchange.run_facts import ExportedTalk, RunFacts, facts_of, talks
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 _VALUES = {
     Outcome.PERFECT: "C",

@@ -2,13 +2,15 @@
 
 A trace that names its conversation belongs to that. Of one that does not, the messages tell: a call
 whose history is what was said before goes on with it, and calls with the same last question are one
-turn (a model that asked for tools first). Spans wait in a temporary file, so that no more than one
-conversation is in memory.
+turn (a model that asked for tools first). Many applications send a picture with the newest message
+alone, so a history may lack pictures, but has none that were not shown. Spans wait in a temporary
+file, so that no more than one conversation is in memory.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -54,13 +56,22 @@ _LONGEST = 100_000
 """Characters of a tool's arguments or result, and of a document, that are kept."""
 
 
+Shown = frozenset[bytes]
+"""Hashes of the pictures that were shown in a conversation so far."""
+
+_MOST_ALIKE = 1000
+"""Conversations with the same words among which one is looked for by a picture that it showed."""
+
+
 class Asked(msgspec.Struct):
     """One turn as its spans tell it."""
 
     key: str
-    """What was said up to the question: equal for the calls of one turn."""
+    """The words up to the question: equal for the calls of one turn."""
     before: str
     """The same without the question."""
+    seen: Shown
+    """The pictures in that history."""
     query: str
     reply: str | None
     pictures: tuple[bytes, ...]
@@ -126,9 +137,9 @@ class TraceFile:
         return _whole([msgspec.json.decode(row[0], type=Span) for row in rows])
 
     def _sort(self) -> None:
-        after: dict[str, list[str]] = {}
-        """What was said up to a reply, or up to a question that has none yet → the conversations
-        in which it was said; each is gone on with once."""
+        after: dict[str, dict[Shown, list[str]]] = {}
+        """The words up to a reply, or up to a question that has none yet → what was shown → the
+        conversations of which this holds; each is gone on with once."""
         traces = self._db.execute(
             "SELECT trace FROM spans GROUP BY trace ORDER BY MIN(NULLIF(start, 0)), trace"
         ).fetchall()
@@ -139,12 +150,32 @@ class TraceFile:
                 continue
             named = (str(s.attributes[k]) for s in spans for k in _CONVERSATION
                      if s.attributes.get(k))  # fmt: skip
-            before = after.get(turns[0].key) or after.get(turns[0].before) or [trace]
-            talk = next(named, "") or before.pop(0)
-            last = turns[-1]
+            name, last = next(named, ""), turns[-1]
+            talk, shown = (name, Shown()) if name else _gone_on(after, turns[0]) or (trace, Shown())
+            shown = shown.union(*(turn.seen | _hashes(turn.pictures) for turn in turns))
             until = last.key if last.reply is None else _digest(last.key, last.reply)
-            after.setdefault(until, []).append(talk)
+            after.setdefault(until, {}).setdefault(shown, []).append(talk)
             self._db.execute("INSERT INTO traces VALUES (?, ?, ?)", [trace, talk, place])
+
+
+def _gone_on(after: dict[str, dict[Shown, list[str]]], asked: Asked) -> tuple[str, Shown] | None:
+    """The conversation that a turn goes on with, and what was shown in it: one that has shown the
+    turn's picture, else one with the pictures that its history holds, else the first."""
+    new = _hashes(asked.pictures)
+    for words, seen in ((asked.key, asked.seen | new), (asked.before, asked.seen)):
+        there = after.get(words, {})
+        likely = (seen | new, seen, *itertools.islice(there, _MOST_ALIKE))
+        if fitting := [shown for shown in likely if seen <= shown and shown in there]:
+            shown = max(fitting, key=lambda shown: (len(new & shown), shown == seen))
+            talk = there[shown].pop(0)
+            if not there[shown]:
+                del there[shown]
+            return talk, shown
+    return None
+
+
+def _hashes(pictures: tuple[bytes, ...]) -> Shown:
+    return Shown(hashlib.sha256(picture).digest() for picture in pictures)
 
 
 def _needed(span: Span) -> Span:
@@ -207,25 +238,26 @@ def _turn(main: Span) -> Asked:
     asks = [n for n, said in enumerate(given) if said.role in ("user", "human")]
     last = asks[-1] if asks else -1
     asked = given[last] if asks else Said("user", "")
-    before = ""
+    before, seen = "", Shown()
     for said in given[: max(last, 0)]:
         passing = said.role in ("system", "tool") or said.calls or not said.text
         if said.role in ("user", "human") or not passing:
-            before = _followed(before, said)
-    key = _followed(before, asked) if asks else _digest(main.trace, main.id)
+            before, seen = _digest(before, said.text), seen | _hashes(said.pictures)
+    key = _digest(before, asked.text) if asks else _digest(main.trace, main.id)
     answers = [said.text for said in said_by(main) if said.text and not said.calls]
     reply = answers[-1] if answers else None
-    return Asked(key, before, asked.text, reply, asked.pictures, [main])
-
-
-def _followed(before: str, said: Said) -> str:
-    return _digest(before, said.text, *(hashlib.sha256(p).hexdigest() for p in said.pictures))
+    return Asked(key, before, seen, asked.text, reply, asked.pictures, [main])
 
 
 def _join(found: list[Asked], asked: Asked) -> None:
     """One more call of a turn that has no reply yet, or the next turn."""
     known = found[-1] if found else None
-    if known is None or known.key != asked.key or known.reply is not None:
+    if (
+        known is None
+        or known.key != asked.key
+        or known.reply is not None
+        or not set(asked.pictures) <= set(known.pictures)
+    ):
         found.append(asked)
         return
     known.spans += asked.spans

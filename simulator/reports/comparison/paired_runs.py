@@ -41,7 +41,7 @@ from simulator.reports.read.pairs import (
 from simulator.reports.read.session_sums import Mask
 from simulator.run.config import RunConfig, changes
 from simulator.run.results.turn_results import is_persons, language_note, run_state
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 SCHEMA_VERSION = 1
 """Version of compare.json."""

@@ -221,56 +221,6 @@ def ends(points: Sequence[dict[str, Any]], path: str) -> Chart:
     return chart
 
 
-def risk_coverage(found: dict[str, Any], path: str) -> Chart:
-    """Share of wrong answers against share of turns answered."""
-    chart = Chart(
-        "risk-coverage", "Risk against coverage",
-        "Share of the answers that are wrong when only the surest are given, by share answered.",
-    )  # fmt: skip
-    worst = max([point["risk"] for point in found["curve"]] + [0.2])
-    top = min(1.0, _round_step(worst / 4) * 5)
-    x = Scale(0, 1, LEFT, chart.width - RIGHT)
-    y = _axis(chart, 0, top, step=_round_step(top / 4))
-    _x_labels(chart, _quarters(x), "turns answered")
-    points = [(x(p["coverage"]), y(p["risk"])) for p in found["curve"]]
-    if len(points) > 1:
-        chart.line(points, "series-1", width=2)
-    for index, point in enumerate(found["curve"]):
-        if index in (0, len(found["curve"]) - 1) or index % 6 == 0:
-            chart.dot(
-                x(point["coverage"]), y(point["risk"]), "series-1", radius=3,
-                text=f"confidence ≥ {point['threshold']:.2f}: {point['coverage']:.1%} answered, "
-                f"{point['risk']:.1%} of them wrong",
-                path=f"{path}.curve.{index}.risk", value=point["risk"],
-            )  # fmt: skip
-    return chart
-
-
-def calibration(found: dict[str, Any], path: str) -> Chart:
-    """Accuracy of answers against the confidence they came with."""
-    chart = Chart(
-        "calibration", "Calibration",
-        "Accuracy of the answers in ten bins of confidence, against perfect calibration.",
-    )  # fmt: skip
-    x = Scale(0, 1, LEFT, chart.width - RIGHT)
-    y = _axis(chart, 0, 1, step=0.25)
-    _x_labels(chart, _quarters(x), "stated confidence")
-    chart.line([(x(0), y(0)), (x(1), y(1))], "muted", dashed=True, width=1)
-    most = max(entry["n"] for entry in found["bins"])
-    for index, entry in enumerate(found["bins"]):
-        if entry["accuracy"] is None:
-            continue
-        at = x(entry["confidence"])
-        chart.line([(at, y(entry["low"])), (at, y(entry["high"]))], "series-1", width=1.5)
-        chart.dot(
-            at, y(entry["accuracy"]), "series-1", radius=2.5 + 4 * (entry["n"] / most) ** 0.5,
-            text=f"{entry['from']:.0%}–{entry['to']:.0%}: {entry['accuracy']:.1%} right, "
-            f"n = {entry['n']}",
-            path=f"{path}.bins.{index}.accuracy", value=entry["accuracy"],
-        )  # fmt: skip
-    return chart
-
-
 def waterfall(steps: Sequence[dict[str, Any]], path: str) -> Chart:
     """When each step of a turn begins and how long it takes, on average."""
     row, left = 22.0, 104.0
@@ -417,10 +367,6 @@ def _axis(
         label = _signed(tick) if points else f"{100 * tick:.0f} %"
         chart.text(LEFT - 6, y(tick) + 4, label, anchor="end")
     return y
-
-
-def _quarters(x: Scale) -> list[tuple[float, str]]:
-    return [(x(share), f"{100 * share:.0f} %") for share in (0, 0.25, 0.5, 0.75, 1)]
 
 
 def _x_labels(chart: Chart, labels: Sequence[tuple[float, str]], title: str) -> None:

@@ -26,10 +26,6 @@ def left_out(run: dict[str, Any]) -> dict[str, str]:
         )
     if head["turns"] == head["sessions"]:
         found["conversation"] = "Every conversation has one turn."
-    if not run["confidence"]["main"]:
-        found["confidence"] = (
-            "No scored answer came with a confidence. An agent states one in Reply.confidence."
-        )
     if not run["retrieval"]["main"]:
         found["retrieval"] = (
             "The traces hold no searches that could be compared with known evidence: the data "

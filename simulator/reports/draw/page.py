@@ -193,12 +193,6 @@ def _charts_of(run: dict[str, Any], path: str) -> dict[str, list[Chart]]:
     drawn["survival"] = [charts.survival(series)]
     ended = "degraded" if talk["degraded"] else "main"
     drawn["ends"] = [charts.ends(talk[ended]["ends"], f"{path}.conversation.{ended}.ends")]
-    sure = run["confidence"]["main"]
-    if sure:
-        drawn["confidence"] = [
-            charts.risk_coverage(sure, f"{path}.confidence.main"),
-            charts.calibration(sure, f"{path}.confidence.main"),
-        ]
     found = run["retrieval"]["main"]
     if found:
         drawn["retrieval"] = [charts.hits(found["groups"], f"{path}.retrieval.main.groups")]

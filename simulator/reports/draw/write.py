@@ -13,7 +13,7 @@ from mmrag.errors import StoreError
 from mmrag.files.atomic import folder_unless_failed, write_bytes, write_text
 from mmrag.metrics.headline import Uncertainty
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 APP = "http://127.0.0.1:7860"
 """Where `mmrag ui` listens unless told otherwise."""

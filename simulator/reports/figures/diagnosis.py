@@ -29,7 +29,7 @@ from simulator.reports.read.pairs import (
 )
 from simulator.reports.read.session_sums import Mask
 from simulator.stages.spec import BLIND, LOSSES, STAGES, WHOLE, split_condition
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 Chain = list[tuple[str, Mask]]
 """(stage, its rows), from the whole question on."""

@@ -15,7 +15,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Evidence, Session, Step, Turn, TurnResult
 from simulator.reports.figures.slices import UNLABELLED, Dimension
 from simulator.reports.read.frame import OWN, Frame, kind_of
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 SIDE = 420
 """Longer side of a picture in the report, in pixels."""

@@ -19,7 +19,7 @@ from mmrag.metrics.headline import Uncertainty
 from mmrag.metrics.measures import MEASURES
 from mmrag.records import Turn
 from simulator.reports.read.session_sums import columns_of_ratios
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 TABLES = (
     ("Ragas", ("faithfulness", "answer_relevance", "context_relevance")),

@@ -13,7 +13,6 @@ import numpy as np
 from mmrag.errors import SpecError
 from mmrag.metrics.headline import HEADLINE, Uncertainty, bounds_note
 from mmrag.records import Record
-from simulator.reports.certainty.confidence import confidence
 from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.failures import choose_failures, describe
@@ -40,7 +39,7 @@ from simulator.run.results.turn_results import (
 )
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import split_condition
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 SCHEMA_VERSION = 1
 """Version of report.json."""
@@ -215,7 +214,6 @@ def _run(
             else conversation(frame, degraded, stop=stop, other_rules=False),
         },
         "history": None if counterpart is None else history_errors(frame, counterpart.frame, main),
-        "confidence": _both(rows, degraded, lambda r: confidence(frame, r)),
         "retrieval": _both(rows, degraded, lambda r: retrieval(frame, r)),
         "measured": measured(item.run, main, how),
         **({} if live is None else {"wearers": live}),

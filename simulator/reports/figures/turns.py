@@ -7,7 +7,7 @@ from typing import Any
 from mmrag.records import outcome_word
 from simulator.reports.figures.failures import CUT, cut, outcome_of_row, reply_of
 from simulator.reports.read.frame import Frame
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 MOST_TURNS = 50
 """A run with more has its slices and its failures to be read by."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mmrag.records import Outcome, Session, Status, TurnResult, outcome_of
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from simulator.wearer.talk import KEY
 
 

@@ -30,7 +30,7 @@ from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
 from simulator.run.results.official import OFFICIAL
 from simulator.run.results.turn_results import to_finish
 from simulator.run.stop_policies import StopPolicy
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 MAX_STEPS = 24
 """Names of steps that are timed apart; an agent with more has the rest under `other steps`."""

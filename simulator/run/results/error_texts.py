@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.partial_records import SaidTurn
 from mmrag.records import Record
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 _ERROR = re.compile(
     r"\[(?:API error after \d+ attempts:|Error processing query:|Timeout or error:"

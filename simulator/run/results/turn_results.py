@@ -16,7 +16,7 @@ from simulator.counting import counted
 from simulator.run.results.error_texts import SAID, ErrorTextCount, replies_of
 from simulator.run.results.official import ScoredReply, as_in_kit
 from simulator.run.stop_policies import StopPolicy
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 AGENT_ERRORS = ("unscored", "missing", "incorrect")
 """How an infrastructure failure may count. The first is the default."""
@@ -356,11 +356,13 @@ def fault_note(run: RunReader, conditions: Sequence[str], seed: int) -> str | No
 
 def deaf_notes(run: RunReader) -> list[str]:
     """Under which conditions nothing was heard of most questions: figures of the ear alone."""
+    from simulator.ears.spec import split
+
     return [
         f"{condition}: nothing was heard of {nothing:,.0f} of {asked:,} spoken questions, so its "
         "figures say little of the assistant. `mmrag ui` plays them; --voice and --ear name others."
         for condition, asked, nothing in run.heard_by_condition()
-        if 2 * nothing > asked
+        if 2 * nothing > asked and split(condition)[1]  # else it was a reply that nobody heard
     ]
 
 

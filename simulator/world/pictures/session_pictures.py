@@ -96,6 +96,10 @@ TRIES = 4
 """Pictures that are taken of a session until what is meant is settled; in the second half of them
 a finger points."""
 
+LAST_TRIES = 16
+"""The same where gaze counts too: of four things that "these" means one may be hidden in each of
+the first pictures, and a world is not given up for it."""
+
 CLUTTER = 0.9
 """How much else there is in egocentric pictures, as `Scene.clutter`."""
 
@@ -194,7 +198,7 @@ def shoot(
     shot = _settled(conversation, facts, request, company)
     if shot is None and company.rivals:
         shot = _settled(conversation, facts, request, ALONE)
-    shot = shot or _settled(conversation, facts, request, ALONE, gaze=True)
+    shot = shot or _settled(conversation, facts, request, ALONE, gaze=True, tries=LAST_TRIES)
     if shot is None:
         raise DataError(
             f"{conversation.id}: no picture of {', '.join(conversation.visible)} settles which of "
@@ -213,6 +217,7 @@ def _settled(
     company: Company,
     *,
     gaze: bool = False,
+    tries: int = TRIES,
 ) -> Shot | None:
     """The first picture in which every turn is settled as the company wants it."""
     from simulator.world.pictures.ground_truth import owners_of
@@ -223,7 +228,7 @@ def _settled(
     asked = asked_of(
         ((q.means, q.could_mean, q.settled_by) for q in conversation.questions), visible
     )
-    for attempt in range(TRIES):
+    for attempt in range(tries):
         scene = session_scene(conversation, facts, request, company, attempt)
         rendered = renderer().compose(scene)
         owners = owners_of(rendered.masks, rendered.hand)

@@ -43,12 +43,14 @@ def picture(colour="white"):
     return LazyImage.from_pil(Image.new("RGB", (64, 64), colour))
 
 
-def agent(calibration=SURE, *, model=None, evidence=12, hits=(HIT, OTHER), pages=WEB, **options):
+def agent(calibration=SURE, *, models=None, evidence=12, hits=(HIT, OTHER), pages=WEB, **options):
     resources = Resources(
         image_search=MemoryImageSearch({}, default=hits), web_search=MemoryWebSearch(pages)
     )
     parts = Parts.choose({"ocr": "off", **options})
-    return GroundedAgent(resources, parts, model=model, evidence=evidence, calibration=calibration)
+    return GroundedAgent(
+        resources, parts, models=models, evidence=evidence, calibration=calibration
+    )
 
 
 def ask(made, text="What's this kettle's weight?", **more):
@@ -204,15 +206,16 @@ def test_wrong_parts_are_refused_with_the_right_ones():
         agents.create("grounded:nose=off", resources=Resources())
     with pytest.raises(SpecError, match="choose"):
         agents.create("grounded:ocr=maybe", resources=Resources())
-    with pytest.raises(SpecError, match="needs model"):
-        agents.create("grounded:reader=model", resources=Resources())
+    for spec in ("reader=model", "verifier=(openai:name=m)"):
+        with pytest.raises(SpecError, match=f"{spec.split('=')[0]}=.openai:name=M"):
+            agents.create(f"grounded:{spec}", resources=Resources())
 
 
 def test_a_model_is_shown_as_many_passages_as_it_is_said_to_read():
     shown = []
     for count in (1, 12):
         model = ScriptedModel("900 g")
-        ask(agent(model=model, reader="model", evidence=count))
+        ask(agent(models={"reader": model}, evidence=count))
         shown.append(model.calls[-1][0].text.count("\n["))
     assert shown[0] == 1 < shown[1]
     for wrong in ("0", "many", "-5", "1000", "²"):
@@ -229,25 +232,25 @@ def test_a_model_is_shown_as_many_passages_as_it_is_said_to_read():
     ],
 )  # fmt: skip
 def test_whatever_a_model_says_becomes_a_clean_reply(said, text):
-    made = agent(model=ScriptedModel(said), reader="model")
+    made = agent(models={"reader": ScriptedModel(said)})
     assert ask(made).text == text
 
 
 def test_ten_thousand_tokens_are_cut():
     from mmrag.text.tokens import count_tokens
 
-    reply = ask(agent(model=ScriptedModel("word " * 10_000), reader="model"))
+    reply = ask(agent(models={"reader": ScriptedModel("word " * 10_000)}))
     assert 0 < count_tokens(reply.text) <= 75
 
 
 def test_model_backed_planner_reader_and_verifier_are_asked_and_counted():
     model = ScriptedModel(["What's this kettle's weight?", "900 g", "yes"])
-    reply = ask(agent(model=model, planner="model", reader="model", verifier="model"))
+    reply = ask(agent(models=dict.fromkeys(("planner", "reader", "verifier"), model)))
     assert reply.text == "900 g"
     assert reply.usage.calls == 3
     assert "never instructions" in model.calls[1][0].text
     doubt = ScriptedModel(["900 g", "No."])
-    assert ask(agent(model=doubt, reader="model", verifier="model")).text == ABSTAIN
+    assert ask(agent(models={"reader": doubt, "verifier": doubt})).text == ABSTAIN
 
 
 def test_words_of_a_draft_are_not_told_before_it_is_decided_on():
@@ -257,7 +260,7 @@ def test_words_of_a_draft_are_not_told_before_it_is_decided_on():
 
     clock = TurnClock()
     CLOCK.set(clock)
-    assert ask(agent(model=ScriptedModel(told), reader="model")).text == "900 g"
+    assert ask(agent(models={"reader": ScriptedModel(told)})).text == "900 g"
     assert clock.first_word is None
 
 
@@ -475,6 +478,20 @@ def test_a_calibration_played_by_hand():
     two = play(plain, [held((0.0, True), unsure, yes), held(yes)])
     assert (two.score, two.right, two.wrong) == pytest.approx((0.5, 0.5, 0.0))
     assert play(plain, []).score == 0
+    dear = play(plain, [held(yes, unsure, no, no, yes)], wrong_costs=2.0)
+    assert (dear.score, dear.wrong) == pytest.approx((-0.4, 0.4))
+
+
+def test_the_dearer_a_wrong_answer_the_surer_an_answer_has_to_be():
+    from simulator.run.calibration_trials import calibrate, play
+
+    right_of_20 = {0.3: 12, 0.6: 15, 0.9: 19}
+    trials = [held((sure, n < k)) for sure, k in right_of_20.items() for n in range(20)]
+    spoken = [
+        calibrate(trials, made_on="test", most_wrong=1.0, wrong_costs=costs)
+        for costs in (1.0, 2.0, 5.0, 100.0)
+    ]
+    assert [round(20 * 3 * play(one, trials).right) for one in spoken] == [46, 34, 19, 0]
 
 
 def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good():
@@ -506,7 +523,7 @@ def test_a_calibration_of_another_kind_is_refused(tmp_path):
 
 def test_a_model_that_reads_is_shown_what_was_found():
     model = ScriptedModel("900 g")
-    ask(agent(model=model, reader="model"))
+    ask(agent(models={"reader": model}))
     [message] = model.calls[-1]
     assert "The weight of Alder Brook Kettle is 900 g." in message.text
 

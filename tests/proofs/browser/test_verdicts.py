@@ -12,7 +12,7 @@ from ui_parts import EVIL, Faults, Server, write_run
 
 from simulator.application.run_verdicts import Verdicts
 from simulator.people.human_verdicts import FILE
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 
 @pytest.fixture
@@ -150,31 +150,6 @@ def test_keys_are_letters_while_somebody_types(run: Path, own: Server, visit) ->
     page.keyboard.press("y")
     expect(page.locator(".mm-now .mm-people q")).to_have_text("yes? many")
     assert [v.note for v in Verdicts(run).log().verdicts] == ["yes? many"]
-
-
-def test_the_queue_leads_from_turn_to_turn(run: Path, own: Server, visit) -> None:
-    page = visit(own, "anna")
-    expected = Verdicts(run).queue()
-    for number, one in enumerate(expected[:3]):
-        page.keyboard.press("q")
-        place = f"session={one.session_id}"
-        page.wait_for_url(lambda url, place=place, one=one: (
-            place in url and f"turn={one.turn_index + 1}" in url
-        ))  # fmt: skip
-        expect(page.locator(".mm-now .mm-queued")).to_be_visible()
-        page.keyboard.press("y")
-        expect(page.locator("#mm-reading")).to_contain_text(f"{number + 1} of 50 read")
-    log = Verdicts(run).log().verdicts
-    assert [v.key for v in log] == [one.key for one in expected[:3]]
-    assert all(v.drawn for v in log)
-    other = visit(own, "ben")
-    other.click("[data-reading-details]")
-    other.click("[data-secondread]")
-    expect(other.locator(".mm-now .mm-people")).to_contain_text("anna")
-    with other.expect_download() as saved:
-        other.click("[data-reading-details]")
-        other.click("[data-export-verdicts]")
-    assert saved.value.path().read_text().count("human_outcome") == 3
 
 
 def test_a_key_pressed_before_the_verdicts_are_there_is_not_lost(

@@ -11,7 +11,7 @@ import pytest
 from called_command import mmrag
 from cluster_parts import Workplace, aggregate, records, until
 
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 

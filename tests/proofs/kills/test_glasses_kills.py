@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from mmrag.errors import StoreError
@@ -17,7 +18,9 @@ from mmrag.files.images import LazyImage
 from mmrag.ports import listen
 from mmrag.records import Query
 from simulator import evaluate, load_run
-from simulator.store.run_store import RunReader
+from simulator.ears.sounds import read
+from simulator.ears.tones import ToneEar, ToneVoice
+from simulator.store.run_reader import RunReader
 
 ROOT = Path(__file__).parents[3]
 CLIENTS = ROOT / "docs" / "clients"
@@ -48,9 +51,9 @@ def free_port() -> int:
         return at.getsockname()[1]
 
 
-def glasses(folder: Path, port: int, limit: int) -> subprocess.Popen[bytes]:
+def glasses(folder: Path, port: int, limit: int, *more: str) -> subprocess.Popen[bytes]:
     command = ["-m", "simulator.cli", "glasses", "--limit", str(limit), "--out", str(folder),
-               "--port", str(port)]  # fmt: skip
+               "--port", str(port), *more]  # fmt: skip
     return subprocess.Popen([sys.executable, *command], cwd=ROOT, stdout=subprocess.DEVNULL)
 
 
@@ -127,3 +130,45 @@ def test_each_client_of_thirty_lines_holds_a_run(language: str, tmp_path: Path) 
     assert len(replies) == 4
     assert {reply.text for reply in replies} == {"I don't know."}
     assert {reply.trace[0].info["app"] for reply in replies} == {language}
+
+
+@pytest.mark.proof("process")
+def test_words_and_replies_aloud_over_a_link(tmp_path: Path) -> None:
+    """By the command: an app that hears sounds, sees what a radio brings, and answers aloud."""
+    folder, port = tmp_path / "run", free_port()
+    at = f"http://127.0.0.1:{port}"
+    server = glasses(folder, port, 1, "--spoken", "clean", "--crossed", "--voice", "tones", "--ear",
+                     "tones", "--link", "radio:whole")  # fmt: skip
+    silence = ToneVoice().say("I don't know.").wav
+    heard = list[str]()
+    try:
+        with httpx.Client(base_url=at, transport=httpx.HTTPTransport(retries=10)) as app:
+            after = ""
+            while server.poll() is None:
+                try:
+                    words = app.get("/words", params={"after": after}, timeout=30).json()
+                except httpx.TransportError:
+                    time.sleep(0.05)
+                    continue
+                if words["type"] == "over":
+                    break
+                after = words["to"]
+                if words["sound"]:
+                    heard.append(ToneEar().hear(read(app.get("/words.wav").content)).text)
+                app.post("/reply", params={"to": after}, content=silence,
+                         headers={"content-type": "audio/wav"})  # fmt: skip
+        assert server.wait(60) == 0
+    finally:
+        server.kill()
+        server.wait()
+    with RunReader(folder) as run:
+        results = list(run.results())
+    asked = [one for one in results if one.reply]
+    assert {one.reply.text for one in asked if one.reply} == {"I don't know."}
+    assert [one.query for one in asked if one.heard] == heard
+    assert {one.degradation for one in asked} == {
+        "clean", "quiet", "link:radio:whole", "link:radio:whole+quiet",
+    }  # fmt: skip
+    assert all(
+        (one.delay > 0.4) is ("link" in one.degradation) for one in asked if not one.turn_index
+    )

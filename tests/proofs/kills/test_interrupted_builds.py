@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,14 +16,10 @@ from pathlib import Path
 
 import pytest
 import small_index
-from small_index import ColourEncoder, build
+from small_index import build
 
-from mmrag.errors import Unavailable
 from mmrag.search.index import build as building
-from mmrag.search.index import chroma as databases
-from mmrag.search.index.build import build_index
-from mmrag.search.index.open import open_index, read_manifests, verify_index
-from mmrag.search.index.sources import open_source
+from mmrag.search.index.open import open_index, verify_index
 
 HELPERS = str(Path(small_index.__file__).parent)
 COMMAND = """
@@ -50,10 +45,9 @@ cli.main()
 
 KILLED = """
 import json, os, signal
-import chromadb, bm25s, cv2, pyarrow.ipc, usearch.index
+import bm25s, cv2, pyarrow.ipc, usearch.index
 from pathlib import Path
 from mmrag.passages import Chunker
-from mmrag.search.index.chroma import Database
 from mmrag.search.index.sources import open_source
 
 for page in open_source(sys.argv[5]).pages(0):  # whatever is imported late is imported once
@@ -62,7 +56,7 @@ place, points = Path(sys.argv.pop(1)), int(sys.argv.pop(1))
 TOUCHING = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir"}
 
 def command(folder, dies_at=None):
-    # in a child: build, and die at the nth touch of a file in the index, or after a write to Chroma
+    # in a child: build, and die at the nth touch of a file in the index
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
@@ -74,12 +68,6 @@ def command(folder, dies_at=None):
             if touches == dies_at:
                 os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(touch)
-    if dies_at == "database":
-        add = Database.add
-        def dies(self, batch):
-            add(self, batch)
-            os.kill(os.getpid(), signal.SIGKILL)
-        Database.add = dies
     code = 0
     try:
         cli.build()([*sys.argv[1:], "--out", str(folder)])
@@ -91,7 +79,7 @@ def command(folder, dies_at=None):
 
 said = [["whole", command(place / "whole"), 0]]
 total = int((place / "touches").read_text())
-for n in ["database", *range(1, total, max(1, total // points))]:
+for n in range(1, total, max(1, total // points)):
     died = command(place / f"at-{n}", n)
     said.append([f"at-{n}", died, command(place / f"at-{n}")])
 (place / "said.json").write_text(json.dumps(said))
@@ -116,7 +104,7 @@ def test_killed_at_any_point_the_same_command_ends_in_the_same_index(
     )  # fmt: skip
     said = json.loads((tmp_path / "said.json").read_text())
     whole = open_index(tmp_path / "whole").fingerprint
-    assert len(said) >= 6
+    assert len(said) >= 5
     assert said[0] == ["whole", 0, 0]
     for name, died, again in said[1:]:
         assert (died, again) == (-signal.SIGKILL, 0), name
@@ -126,9 +114,7 @@ def test_killed_at_any_point_the_same_command_ends_in_the_same_index(
 
 
 def files(folder: Path) -> list[str]:
-    """All but Chroma's own, whose names are random."""
-    found = (str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
-    return sorted(name for name in found if "/chroma/" not in name)
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
 
 
 def test_ctrl_c_is_one_line_that_says_how_to_go_on(source_folder: Path, tmp_path: Path) -> None:
@@ -169,7 +155,7 @@ def test_a_part_that_was_cut_short_is_made_again(
 
     monkeypatch.setattr(building, "PICTURES_PER_PART", 2)
     with monkeypatch.context() as patch:
-        patch.setattr(building._PartOfIndex, "_fill", stops)
+        patch.setattr(building, "derive", stops)
         with pytest.raises(KeyboardInterrupt):
             build(source_folder, tmp_path / "ix")
     parts = sorted((tmp_path / "ix/images/parts").glob("*.arrow"))
@@ -184,24 +170,3 @@ def test_a_part_that_was_cut_short_is_made_again(
     build(source_folder, tmp_path / "ix")
     assert made.count("images") == 2
     assert open_index(tmp_path / "ix").fingerprint == open_index(index_folder).fingerprint
-
-
-def test_a_server_that_is_away_is_noticed_before_anything_is_encoded(
-    source_folder: Path, index_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*_: object) -> None:
-        raise AssertionError("encoded")
-
-    monkeypatch.setattr(databases, "_PAUSE", 0.01)
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        away = f"http://127.0.0.1:{taken.getsockname()[1]}"
-    source = open_source(str(source_folder))._replace(page_count=0)
-    with monkeypatch.context() as patch:
-        patch.setattr(ColourEncoder, "encode_crops", never)
-        with pytest.raises(Unavailable, match="cannot be reached"):
-            build_index(source, tmp_path / "ix", image_encoder="test-colours", chroma_url=away)
-    # and what is not finished may go to another database
-    (made,) = build_index(source, tmp_path / "ix", image_encoder="test-colours")
-    assert made.chroma_url is None
-    assert made.fingerprint == read_manifests(index_folder)[0].fingerprint

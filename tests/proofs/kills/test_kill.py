@@ -16,7 +16,7 @@ from pathlib import Path
 import small_runs
 
 from simulator.run.results.turn_results import score_run
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 PROGRAM = """
 import sys

@@ -59,7 +59,7 @@ def test_killed_five_times_it_ends_with_the_same_rows(tmp_path: Path) -> None:
 
 def rows_of(folder: Path) -> list[tuple[object, ...]]:
     """Everything but times, in a fixed order."""
-    from simulator.store.run_store import RunReader
+    from simulator.store.run_reader import RunReader
 
     with RunReader(folder) as run:
         return [

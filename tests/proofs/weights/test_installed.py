@@ -8,7 +8,7 @@ import pytest
 
 from mmrag.errors import Unavailable
 from mmrag.models import models
-from mmrag.models.smollm2.weights import weights_file
+from mmrag.models.smollm2 import weights_file
 from mmrag.protocols import GenerateOptions, Message
 
 PASSAGES = (

@@ -122,8 +122,23 @@ def test_the_command_line(runs: Path, tmp_path: Path) -> None:
     assert "### ✅ again against good" in fine.stdout
     wrong = mmrag("gate", bad, "--baseline", good, "--fail-if", "nonsense", code=2)
     assert "write METRIC[.PART] OP NUMBER" in wrong.stderr
-    nowhere = mmrag("gate", good, "--baseline", good, "--summary", str(tmp_path), code=1)
-    assert "Choose another --summary" in nowhere.stderr
+
+
+def test_what_cannot_be_told_is_no_lost_gate(runs: Path, tmp_path: Path) -> None:
+    good, broken = str(runs / "good"), tmp_path / "broken"
+    broken.mkdir()
+    (broken / "run.sqlite").write_text("no database")
+    for arguments, why in (
+        ((good, "--baseline", str(tmp_path / "none")), "none"),
+        ((str(broken), "--baseline", good), "broken"),
+        ((good, "--baseline", f"{good}@fog@9"), "fog@9"),
+        ((good, "--baseline", good, "--summary", str(tmp_path)), "Choose another --summary"),
+        ((good, "--baseline", good, "--out", str(broken / "run.sqlite")), "Choose another --out"),
+    ):
+        told = mmrag("gate", *arguments, "--resamples", "0", code=2).stderr
+        assert told.startswith("error: ")
+        assert why in told
+        assert told.count("\n") == 1
 
 
 pytest_plugins = ["pytester"]

@@ -14,7 +14,8 @@ from simulator.reports.figures.headline import headline
 from simulator.reports.read.frame import load_frame
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.run.stop_policies import StopPolicy
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 @pytest.mark.parametrize("condition", ["clean", "low-light@5"])

@@ -16,7 +16,7 @@ from simulator.faults.spec import faults
 from simulator.reports.read.noticed import notices
 from simulator.run.engine import Rules
 from simulator.run.stop_policies import StopPolicy
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 from ui.render import render
 from ui.replay.viewmodel import conversation
 

@@ -32,7 +32,7 @@ def test_a_small_report_shows_every_turn_and_no_section_without_content(tmp_path
     sections = re.findall(r'<section id="(\w+?)0">', page)
     assert sections == ["headline", "turns", "costs", "failures", "absent", "provenance"]
     assert set(re.findall(r'<a href="#(\w+?)0">', page)) < set(sections)
-    assert "Robustness, stages, slices, conversation, confidence, retrieval" in page
+    assert "Robustness, stages, slices, conversation, retrieval" in page
     assert "successful turns per conversation" not in page
 
 

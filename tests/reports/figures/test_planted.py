@@ -13,7 +13,7 @@ from mmrag.metrics.headline import Uncertainty
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
 from simulator.reports.figures.slices import dimensions, standouts
 from simulator.reports.read.pairs import match, moved_differently, slice_differences
-from simulator.store.run_store import RunReader
+from simulator.store.run_reader import RunReader
 
 RUNS = 200
 FAST = Uncertainty(resamples=0)

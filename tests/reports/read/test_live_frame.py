@@ -13,7 +13,8 @@ from simulator.reports.read.frame import load_frame
 from simulator.run.captures import CaptureOptics
 from simulator.run.config import RunConfig
 from simulator.run.runner import Plan, run_sessions
-from simulator.store.run_store import RunReader, RunStore
+from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 def asks_where_it_is_dark(query: Query) -> Reply:

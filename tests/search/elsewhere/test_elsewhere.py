@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from served_chroma import Chroma
+from served_chroma import Chroma, write_folder, write_server
 
 from mmrag.encoders import text_encoders
 from mmrag.errors import Denied, ServiceError, SpecError, StoreError, Unavailable
 from mmrag.search.elsewhere import is_elsewhere, searches
-from mmrag.search.index.chroma import Batch, open_folder, open_server
+from mmrag.search.index.chroma import Batch
 from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
 
@@ -69,8 +69,7 @@ def check(spec: str) -> None:
 
 
 def test_a_folder_of_chroma(tmp_path: Path) -> None:
-    with open_folder(tmp_path / "db", "docs", create=True) as database:
-        database.add(batch())
+    write_folder(tmp_path / "db", "docs", batch())
     check(f"chroma:collection=docs,folder={tmp_path / 'db'}")
     with pytest.raises(StoreError, match="right database"):
         searches.create(f"chroma:collection=other,folder={tmp_path / 'db'},encoder=counting")
@@ -82,8 +81,7 @@ def test_a_folder_of_chroma(tmp_path: Path) -> None:
 def test_a_server_of_chroma_and_a_run_that_searches_it(tmp_path: Path) -> None:
     server = Chroma(tmp_path / "served")
     try:
-        with open_server(f"http://127.0.0.1:{server.port}", "docs", create=True) as database:
-            database.add(batch())
+        write_server(server.port, "docs", batch())
         spec = f"chroma:collection=docs,host=127.0.0.1,port={server.port}"
         check(spec)
         parts = Parts(RunConfig(agent="rag", search=f"{spec},encoder=counting", limit=1))

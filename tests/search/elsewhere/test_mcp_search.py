@@ -10,15 +10,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
-import msgspec
 import pytest
 import uvicorn
 
 from mmrag.errors import Denied, MmragError, ServiceError, ServiceTimeout, SpecError, Unavailable
 from mmrag.ports import address, listen
 from mmrag.search.elsewhere import searches
-from mmrag.search.index.open import Index
-from mmrag.search.serving.http_and_mcp import mcp_server
 
 pytest.importorskip("mcp")
 KETTLE = {"text": "The kettle is made by Veldt.", "page_name": "Kettle", "page_url": "u/1"}
@@ -83,16 +80,6 @@ def theirs() -> Iterator[str]:
 
     with serving(server) as url:
         yield url
-
-
-def test_our_own_server_gives_what_the_search_gives(index: Index) -> None:
-    queries = ["Elm Speaker warranty", "kettle"]
-    with serving(mcp_server(index)) as url:
-        search = searches.create(f"mcp:url={url},tool=search_web")
-        direct = [tuple(msgspec.structs.replace(hit, attributes={}) for hit in hits)
-                  for hits in index.web.search_text(queries, 3)]  # fmt: skip
-        assert search.search_text(queries, 3) == direct
-        assert search.search_text([]) == []
 
 
 def test_arguments_are_called_as_the_tool_calls_them(theirs: str) -> None:

@@ -12,19 +12,14 @@ import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from served_chroma import Chroma
+from served_chroma import Chroma, write_server
 
 from mmrag.errors import ServiceError, ServiceTimeout, StoreError, Unavailable
-from mmrag.passages import Chunker
 from mmrag.search.index import chroma as databases
-from mmrag.search.index.build import build_index
 from mmrag.search.index.chroma import IMAGES, Batch, Database, open_server
-from mmrag.search.index.open import open_index, verify_index
-from mmrag.search.index.sources import open_source
 
 ROWS = 7
 PATIENT = 60.0
@@ -119,16 +114,16 @@ def wire() -> Iterator[Wire]:
 @pytest.fixture(scope="module")
 def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chroma]:
     running = Chroma(tmp_path_factory.mktemp("chroma"))
-    with open_server(f"http://127.0.0.1:{running.port}", IMAGES, create=True, seconds=60) as db:
-        fill(db)
+    fill(running)
     yield running
     running.kill()
 
 
-def fill(database: Database) -> None:
+def fill(server: Chroma) -> None:
     about = [{"image_url": f"u{i}"} for i in range(ROWS)]
     vectors = np.eye(ROWS, dtype=np.float32)
-    database.add(Batch([str(i) for i in range(ROWS)], vectors, about, [None] * ROWS))
+    rows = Batch([str(i) for i in range(ROWS)], vectors, about, [None] * ROWS)
+    write_server(server.port, IMAGES, rows)
 
 
 def limit(database: Database, seconds: float) -> None:
@@ -164,7 +159,7 @@ def test_a_server_that_turns_bad_in_the_middle(chroma: Chroma, wire: Wire, mode:
         assert ids(database) == [str(i) for i in range(ROWS)]
         wire.mode = mode
         limit(database, 0.5 if mode in ("hangs", "drips") else PATIENT)
-        for work in (database.count, lambda: ids(database), lambda: fill(database)):
+        for work in (database.count, lambda: ids(database)):
             before = wire.requests
             with pytest.raises(ServiceError) as found:
                 work()
@@ -203,8 +198,8 @@ def test_a_real_server_killed_between_two_queries(tmp_path: Path) -> None:
     server = Chroma(tmp_path / "its")
     try:
         url = f"http://127.0.0.1:{server.port}"
-        with open_server(url, IMAGES, create=True, seconds=PATIENT) as database:
-            fill(database)
+        fill(server)
+        with open_server(url, IMAGES, seconds=PATIENT) as database:
             pages = database.read()
             assert len(next(pages).ids) == ROWS
             server.kill()
@@ -218,72 +213,3 @@ def test_a_real_server_killed_between_two_queries(tmp_path: Path) -> None:
                 database.count()
     finally:
         server.kill()
-
-
-@pytest.mark.proof("time")
-def test_a_build_whose_server_goes_in_the_middle_goes_on(
-    chroma: Chroma, wire: Wire, source_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wire.target = chroma.port
-    add = Database.add
-
-    def goes(self: Database, batch: Batch) -> None:
-        add(self, batch)
-        wire.mode = "closes"
-
-    def build(out: Path, url: str | None) -> str:
-        made = build_index(
-            open_source(str(source_folder))._replace(picture_count=0), out,
-            text_encoder="test-words", chunker=Chunker(tokens=64, overlap=8), chroma_url=url,
-        )  # fmt: skip
-        return made[0].fingerprint
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Database, "add", goes)
-        with pytest.raises(Unavailable, match=r"cannot be reached|failed"):
-            build(tmp_path / "ix", wire.url)
-    with pytest.raises(StoreError, match="not finished"):
-        open_index(tmp_path / "ix")
-    wire.mode = "passes"
-    assert build(tmp_path / "ix", wire.url) == build(tmp_path / "local", None)
-    assert verify_index(tmp_path / "ix") == []
-    wire.mode = "closes"  # searching needs no server
-    found = open_index(tmp_path / "ix").web.search_text(["Elm Speaker warranty"], 1)[0]
-    assert found[0].title == "Elm Speaker"
-
-
-@pytest.mark.proof("time")
-def test_a_server_behind_an_index_changes_neither_its_name_nor_what_is_found(
-    source_folder: Path, tmp_path: Path
-) -> None:
-    """A run that was begun with one can be gone on with the other."""
-    chroma = Chroma(tmp_path / "its")
-    found: list[list[Any]] = []
-    for name, url in (("own", None), ("served", f"http://127.0.0.1:{chroma.port}")):
-        build_index(
-            open_source(str(source_folder))._replace(picture_count=0), tmp_path / name,
-            text_encoder="test-words", chunker=Chunker(tokens=48, overlap=8), chroma_url=url,
-        )  # fmt: skip
-        assert verify_index(tmp_path / name) == []
-        index = open_index(tmp_path / name)
-        asked = ["Elm Speaker warranty", "made in Tessaly Bridge", "nothing at all"]
-        found.append([index.fingerprint, index.web.search_text(asked, 6)])
-    chroma.kill()
-    assert found[0] == found[1]
-
-
-@pytest.mark.proof("time")
-def test_two_indexes_on_one_server_leave_each_other_alone(
-    source_folder: Path, tmp_path: Path
-) -> None:
-    chroma = Chroma(tmp_path / "its")
-    try:
-        for name, tokens in (("first", 48), ("second", 24)):
-            build_index(
-                open_source(str(source_folder))._replace(picture_count=0), tmp_path / name,
-                text_encoder="test-words", chunker=Chunker(tokens=tokens, overlap=8),
-                chroma_url=f"http://127.0.0.1:{chroma.port}",
-            )  # fmt: skip
-        assert [verify_index(tmp_path / name) for name in ("first", "second")] == [[], []]
-    finally:
-        chroma.kill()

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from served_chroma import write_folder
 from small_index import COLOURS, ColourEncoder, WordEncoder, coloured
 
 from mmrag.agents.own.kits import SearchPipeline
@@ -16,7 +17,7 @@ from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import UsageError
 from mmrag.protocols import Resources
 from mmrag.search.image.image_kg import ImageKG
-from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
+from mmrag.search.index.chroma import IMAGES, WEB, Batch
 from mmrag.search.index.open import Index, open_index
 from mmrag.search.index.public_package_index import PUBLISHED, import_index, in_full_precision
 from mmrag.search.serving.public_package import UnifiedSearchPipeline
@@ -33,25 +34,19 @@ PASSAGES = {
 def published(tmp_path_factory: pytest.TempPathFactory) -> Index:
     """A folder as the public package's builder writes it, imported."""
     place = tmp_path_factory.mktemp("published")
-    with open_folder(place / "chroma", WEB, create=True) as database:
-        about = [
-            {"page_name": f"Page {i[8]}", "page_snippet": f"Snippet of {i[8]}.",
-             "page_url": i.split("_chunk_")[0]} for i in PASSAGES
-        ]  # fmt: skip
-        database.add(
-            Batch(list(PASSAGES), WordEncoder().encode(list(PASSAGES.values())), about, [None] * 4)
-        )
-    with open_folder(place / "chroma", IMAGES, create=True) as database:
-        vectors = ColourEncoder().encode_crops([coloured(c) for c in COLOURS.values()])
-        rows = [
-            {
-                "image_url": f"u{i}",
-                "entities": json.dumps([name]),
-                "info": json.dumps({name: {"n": i}}),
-            }
-            for i, name in enumerate(COLOURS)
-        ]
-        database.add(Batch([str(i) for i in range(len(rows))], vectors, rows, [None] * len(rows)))
+    about = [
+        {"page_name": f"Page {i[8]}", "page_snippet": f"Snippet of {i[8]}.",
+         "page_url": i.split("_chunk_")[0]} for i in PASSAGES
+    ]  # fmt: skip
+    vectors = WordEncoder().encode(list(PASSAGES.values()))
+    write_folder(place / "chroma", WEB, Batch(list(PASSAGES), vectors, about, [None] * 4))
+    vectors = ColourEncoder().encode_crops([coloured(c) for c in COLOURS.values()])
+    rows = [
+        {"image_url": f"u{i}", "entities": json.dumps([name]), "info": json.dumps({name: {"n": i}})}
+        for i, name in enumerate(COLOURS)
+    ]
+    ids = [str(i) for i in range(len(rows))]
+    write_folder(place / "chroma", IMAGES, Batch(ids, vectors, rows, [None] * len(rows)))
     import_index(place / "chroma", place / "ix", image_encoder="test-colours",
                  text_encoder="test-words")  # fmt: skip
     return open_index(place / "ix")
@@ -153,9 +148,8 @@ def test_the_default_encoders_of_imports_keep_32_bits() -> None:
 
 
 def test_a_named_encoder_of_an_import_keeps_32_bits(tmp_path: Path) -> None:
-    with open_folder(tmp_path / "chroma", WEB, create=True) as database:
-        rows = np.eye(2, 384, dtype=np.float32)
-        about = [{"page_name": "p", "page_snippet": "s", "page_url": f"u{i}"} for i in range(2)]
-        database.add(Batch(["u0_chunk_0", "u1_chunk_0"], rows, about, [None, None]))
+    about = [{"page_name": "p", "page_snippet": "s", "page_url": f"u{i}"} for i in range(2)]
+    rows = Batch(["u0_chunk_0", "u1_chunk_0"], np.eye(2, 384, dtype=np.float32), about, [None] * 2)
+    write_folder(tmp_path / "chroma", WEB, rows)
     made = import_index(tmp_path / "chroma", tmp_path / "ix", text_encoder="minilm")
     assert made[0].encoder_spec == "minilm:precision=full"

@@ -13,7 +13,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Evidence
 from mmrag.search.index.open import Index
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
-from mmrag.search.serving.http_and_mcp import Limits, http_app, mcp_server
+from mmrag.search.serving.http_api import Limits, http_app
 from mmrag.search.vectors.batcher import Batcher
 
 
@@ -77,20 +77,6 @@ def test_http_limits_time_and_number(index: Index) -> None:
             return sorted(answer.status_code for answer in await asyncio.gather(*calls))
 
     assert asyncio.run(crowd()) == [503, 503, 504]
-
-
-def test_mcp_offers_both_searches(index: Index) -> None:
-    from mcp import Client
-
-    async def call() -> tuple[list[str], str]:
-        async with Client(mcp_server(index)) as client:
-            tools = await client.list_tools()
-            found = await client.call_tool("search_web", {"query": "Elm Speaker warranty", "k": 1})
-            return sorted(tool.name for tool in tools.tools), str(found)
-
-    names, text = asyncio.run(call())
-    assert names == ["search_image", "search_web"]
-    assert "Elm Speaker" in text
 
 
 def test_batcher_keeps_one_bad_call_from_the_others() -> None:

@@ -8,7 +8,6 @@ import io
 import logging
 import os
 import socket
-import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Generator
@@ -27,14 +26,10 @@ from test_serving import ask
 from mmrag.errors import ConflictError, UsageError
 from mmrag.ports import address, listen
 from mmrag.search.index.open import Index
-from mmrag.search.serving.http_and_mcp import (
+from mmrag.search.serving.http_api import (
     Limits,
-    Lines,
-    TooLarge,
     http_app,
-    mcp_server,
     serve_http,
-    serve_mcp,
 )
 
 
@@ -232,61 +227,6 @@ def test_as_many_searches_run_at_once_as_there_are_places(
     assert asyncio.run(crowd()) == [200] * 12
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "words"),
-    [
-        ("search_web", {"query": "x", "k": 0}, "k=0"),
-        ("search_web", {"query": "x" * 30_000}, "longer than 20000"),
-        ("search_image", {"image_base64": "%%%"}, "no base64"),
-        ("search_image", {"image_base64": "aGVsbG8="}, "not a picture"),
-        ("search_image", {"image_base64": "A" * 2_000_000}, "larger than 1 MiB"),
-    ],
-)
-def test_mcp_callers_learn_why(
-    index: Index,
-    tool: str,
-    arguments: dict[str, object],
-    words: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    from mcp import Client
-
-    async def call() -> tuple[bool, str]:
-        async with Client(mcp_server(index, Limits(bytes=1 << 20))) as client:
-            result = await client.call_tool(tool, arguments)
-            return bool(result.is_error), str(result.content)
-
-    failed, text = asyncio.run(call())
-    assert failed
-    assert words in text
-    assert not [r for r in caplog.records if r.exc_info]
-
-
-def test_a_stream_ends_before_a_line_that_is_too_long() -> None:
-    fine = b"a" * 20_000 + b"\n" + b"b" * 30_000 + b"\n"
-    assert io.BufferedReader(Lines(io.BytesIO(fine), 30_000)).read() == fine
-    source = io.BytesIO(fine + b"c" * 10_000_000 + b"\n")
-    lines = Lines(source, 30_000)
-    held = io.BufferedReader(lines).read()
-    assert lines.cut
-    assert held.startswith(fine)
-    assert len(held) <= len(fine) + 30_000
-    assert source.tell() < 200_000
-
-
-def test_mcp_ends_at_a_message_that_is_too_long(
-    index: Index, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = io.BytesIO(b"x" * 5_000_000)
-    usual = io.TextIOWrapper(source)
-    monkeypatch.setattr(sys, "stdin", usual)
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO()))
-    with pytest.raises(TooLarge, match="--megabytes"):
-        serve_mcp(index, Limits(bytes=1 << 20))
-    assert sys.stdin is usual
-    assert source.tell() < 2_500_000
-
-
 def test_a_place_is_had_before_it_is_named() -> None:
     with listen("127.0.0.1", 0) as at:
         port = at.getsockname()[1]
@@ -302,7 +242,7 @@ def test_a_place_is_had_before_it_is_named() -> None:
 def test_serve_says_where_it_listens(index_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ports: list[int] = []
     monkeypatch.setattr(
-        "mmrag.search.serving.http_and_mcp.serve_http",
+        "mmrag.search.serving.http_api.serve_http",
         lambda index, limits, at, hosts: ports.append(at.getsockname()[1]),
     )
     command = ["serve", "--index", str(index_folder), "--port"]

@@ -222,3 +222,24 @@ def test_words_that_nothing_settles_name_the_cure(
     with pytest.raises(DataError, match=r"settles which of them is meant; give the world another"):
         shoot(open_, "clean", plan.facts, REQUEST)
     assert TRIES == 4
+
+
+def test_a_world_is_not_given_up_for_a_thing_hidden_in_the_first_pictures(
+    painter: Painter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(REQUEST)
+    one = next(s for s in plan.multi if len(s.visible) > 2)
+    kind = plan.facts.entity(one.entity_id).kind
+    all_ = replace(one.questions[0], means=one.visible, could_mean=(kind,), settled_by="words")
+
+    class Hiding(Painter):
+        def compose(self, scene):
+            shown = super().compose(scene)
+            *seen, last = shown.masks
+            hidden = len({scene.key for scene in self.scenes}) <= 2 * TRIES
+            return shown._replace(masks=(*seen, last & (not hidden)))
+
+    painter = Hiding()
+    monkeypatch.setattr(scenes, "renderer", lambda: painter)
+    assert shoot(replace(one, questions=(all_,)), "clean", plan.facts, REQUEST).settled_by
+    assert len({scene.key for scene in painter.scenes}) == 2 * TRIES + 1

@@ -1,9 +1,9 @@
-"""Both searches for other programs: a small HTTP API and an MCP server, with the same limits.
+"""Both searches for other programs: a small HTTP API, with limits.
 
-Neither takes a URL or a path from a caller: pictures arrive as bytes. A search that outlives its
-limit is answered with an error at once; its place becomes free when it really ends, so a flood of
-slow ones cannot pile up. A request is bounded before it is worked on: its bytes, the time they take
-to arrive, and the pixels that its pictures will have.
+A caller gives no URL and no path: pictures arrive as bytes. A search that outlives its limit is
+answered with an error at once; its place becomes free when it really ends, so a flood of slow ones
+cannot pile up. A request is bounded before it is worked on: its bytes, the time they take to
+arrive, and the pixels that its pictures will have.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ import asyncio
 import base64
 import binascii
 import contextlib
-import io
-import sys
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 
 from mmrag.errors import DataError, MmragError, ServiceError, ServiceTimeout, UsageError
-from mmrag.extras import need
 from mmrag.files.images import LazyImage, size_of
 from mmrag.ports import OwnNamesOnly, OwnPagesOnly
 from mmrag.records import Evidence, Record
-from mmrag.search.image.image_kg import check_k, entities_of
+from mmrag.search.image.image_kg import check_k
 from mmrag.search.index.open import Index
 
 if TYPE_CHECKING:
@@ -223,96 +220,6 @@ def _prompt_protocol(seconds: float) -> Any:
                 self._deadline = None
 
     return Prompt
-
-
-def mcp_server(index: Index, limits: Limits = Limits()) -> Any:
-    """The tools `search_web` and `search_image` as an MCP server."""
-    need("mcp", "mcp", "the MCP server")
-    from mcp.server import MCPServer
-
-    service = Service(index, limits)
-    server = MCPServer("mmrag-search")
-
-    async def search_web(query: str, k: int = 5) -> list[dict[str, Any]]:
-        """Search the web pages: the best passages with their page's title, url and date."""
-        with _told():
-            return _plain((await service.texts([query], k))[0])
-
-    async def search_image(image_base64: str, k: int = 5) -> dict[str, Any]:
-        """Find what a picture shows: entities with attributes, and the pictures that match."""
-        with _told():
-            if len(image_base64) > (limits.bytes + 2) // 3 * 4:
-                raise TooLarge(f"the picture is larger than {limits.bytes >> 20} MiB.")
-            hits = (await service.pictures([image_base64], k))[0]
-        entities = [msgspec.to_builtins(entity) for entity in entities_of(hits)]
-        return {"entities": entities, "pictures": _plain(hits)}
-
-    if index.web is not None:
-        server.tool()(search_web)
-    if index.images is not None:
-        server.tool()(search_image)
-    return server
-
-
-def serve_mcp(index: Index, limits: Limits) -> None:
-    """Speak MCP over standard input and output until the client leaves."""
-    usual = sys.stdin
-    # twice the limit: in base64 a picture of the limit fits, and one a little larger is answered
-    lines = Lines(usual.buffer, 2 * limits.bytes + (64 << 10))
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(lines), encoding="utf-8")
-    try:
-        mcp_server(index, limits).run("stdio")
-    finally:
-        sys.stdin = usual
-    if lines.cut:
-        raise TooLarge(
-            f"a message was longer than {lines.limit:,} bytes, so the server has left; "
-            "send smaller pictures, or start it with more --megabytes."
-        )
-
-
-class Lines(io.RawIOBase):
-    """A stream that ends where one of its lines grows too long: nobody has to hold that line.
-
-    >>> list(io.BufferedReader(Lines(io.BytesIO(b"short" + bytes([10]) + bytes(99)), 20)))
-    [b'short\\n']
-    """
-
-    def __init__(self, source: BinaryIO, limit: int) -> None:
-        super().__init__()
-        self.limit = limit
-        self.cut = False
-        """Whether there was such a line."""
-        self._source = cast("io.BufferedReader", source)
-        self._line = 0
-
-    def readable(self) -> bool:
-        """It is for reading only."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read what is there, at most a buffer full."""
-        if self.cut:
-            return 0
-        piece = self._source.read1(len(buffer))
-        ended = piece.rfind(b"\n") + 1
-        self._line = len(piece) - ended + (0 if ended else self._line)
-        if self._line > self.limit:
-            self.cut = True
-            piece = piece[:ended]
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-
-@contextlib.contextmanager
-def _told() -> Generator[None]:
-    """The SDK keeps the words of any error but its own from the caller."""
-    from mcp.server.mcpserver.exceptions import ToolError
-
-    try:
-        yield
-    except MmragError as error:
-        raise ToolError(str(error)) from error
 
 
 class _TextRequest(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,1 +1,0 @@
-"""SmolLM2-135M-Instruct in this process: `weights` → `network` → `decoding` → `model`."""

@@ -1,1 +1,0 @@
-"""How sure a figure is: intervals, corrections by people's verdicts."""
