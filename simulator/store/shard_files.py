@@ -14,13 +14,15 @@ import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from mmrag.errors import ConflictError
 from simulator.store import store_schema
 from simulator.store.run_lock import LOCK, RunLock
+
+T = TypeVar("T")
 
 FOLDER = "shards"
 
@@ -101,7 +103,7 @@ class ShardRows:
 
 
 @contextlib.contextmanager
-def deserted(run: Path) -> Generator[list[Path]]:
+def taking_abandoned_shards(run: Path) -> Generator[list[Path]]:
     """The shards that are left, with nobody else at them; then they are removed."""
     gone = run / f".{FOLDER}"
     shutil.rmtree(gone, ignore_errors=True)  # of one who was killed while removing
@@ -121,16 +123,26 @@ def deserted(run: Path) -> Generator[list[Path]]:
         (run / FOLDER).rmdir()
 
 
-def _lock(folder: Path) -> RunLock:
-    patience = time.monotonic() + PATIENCE
+def retry_until_free(attempt: Callable[[], T]) -> T:
+    """What an attempt opens once processes that are still ending have let go of it.
+
+    Raises its `ConflictError` where they have not within `PATIENCE`.
+    """
+    end = time.monotonic() + PATIENCE
     while True:
         try:
-            return RunLock(folder)
-        except ConflictError as error:
-            if time.monotonic() > patience:
-                raise ConflictError(
-                    f"{folder / LOCK}: processes of an earlier driver are "
-                    "still at work on this run. Wait for them, or stop them (`ray stop` on the "
-                    "machines that have them), then call again."
-                ) from error
+            return attempt()
+        except ConflictError:
+            if time.monotonic() > end:
+                raise
             time.sleep(0.1)
+
+
+def _lock(folder: Path) -> RunLock:
+    try:
+        return retry_until_free(lambda: RunLock(folder))
+    except ConflictError as error:
+        raise ConflictError(
+            f"{folder / LOCK}: processes of an earlier driver are still at work on this run. Wait "
+            "for them, or stop them (`ray stop` on the machines that have them), then call again."
+        ) from error
