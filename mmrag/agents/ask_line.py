@@ -9,7 +9,7 @@ from mmrag.records import ASKS, Query, Reply
 _LINE = re.compile(rf"ASK: ({'|'.join(ASKS)})")
 
 
-def heard(reply: Reply, query: Query) -> Reply:
+def parse_ask_line(reply: Reply, query: Query) -> Reply:
     """A model's reply with its request taken out of the words, where the wearer hears requests.
 
     Only the last line counts, and only as the prompt has it; lines like it that stand right above

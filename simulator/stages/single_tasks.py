@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import msgspec
 
 from mmrag.records import Reference, Session
-from simulator.stages.truth import Known, Truth
+from simulator.stages.truth import KnownTruth, Truth
 
 _ALONE = "What is the name of the object?"
 
@@ -28,7 +28,7 @@ def as_tasks(sessions: Iterator[tuple[int, Session]], task: str, truth: Truth) -
                 place += 1
 
 
-def _task(session: Session, index: int, task: str, known: Known) -> Session | None:
+def _task(session: Session, index: int, task: str, known: KnownTruth) -> Session | None:
     turn, capture = session.turns[index], session.capture
     name = session.id if len(session.turns) == 1 else f"{session.id}-{index}"
     fresh = msgspec.structs.replace(turn, index=0)

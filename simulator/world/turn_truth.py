@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from mmrag.records import Box, Passage, Session, Turn
-from simulator.stages.truth import Known, with_name
+from simulator.stages.truth import KnownTruth, with_name
 from simulator.world.build.table_parts import GROUNDING_LABELS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks.verify import read_facts, stream
@@ -22,16 +22,16 @@ class WorldTruth:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def of(self, session: Session) -> list[Known]:
+    def of(self, session: Session) -> list[KnownTruth]:
         """Of every turn; one about what the turn before was answered with needs no box, and is
         understood by the history."""
         boxes = _boxes(session)
         return [self._of(turn, boxes) for turn in session.turns]
 
-    def _of(self, turn: Turn, boxes: dict[str, Box]) -> Known:
+    def _of(self, turn: Turn, boxes: dict[str, Box]) -> KnownTruth:
         ids = [str(name) for name in turn.extra.get("means") or ()]
         things = [self.facts.entity(name) for name in ids]
-        return Known(
+        return KnownTruth(
             box=_around([boxes[name] for name in ids if name in boxes]),
             names=tuple(thing.name for thing in things),
             named=with_name(turn.query, [thing.name for thing in things]),

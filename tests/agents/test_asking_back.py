@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mmrag.agents.ask_line import heard
+from mmrag.agents.ask_line import parse_ask_line
 from mmrag.agents.own.adapters import command
 from mmrag.agents.own.reply_checks import checked
 from mmrag.agents.paper.baselines import Straightforward
@@ -38,9 +38,9 @@ LIVE = Query(text="How heavy is it?", may_ask=True)
 def test_only_the_last_line_asks_and_only_as_the_prompt_has_it(
     said: str, text: str, ask: str | None
 ) -> None:
-    reply = heard(Reply(text=said), LIVE)
+    reply = parse_ask_line(Reply(text=said), LIVE)
     assert (reply.text, reply.ask) == (text, ask)
-    assert heard(Reply(text=said), Query(text="?")) == Reply(text=said)
+    assert parse_ask_line(Reply(text=said), Query(text="?")) == Reply(text=said)
 
 
 def test_the_convention_stands_in_the_prompt_only_where_requests_are_heard() -> None:

@@ -26,7 +26,7 @@ from mmrag.agents.grounded.planner import Planner, unplanned
 from mmrag.agents.grounded.program_runner import Reader
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
-from mmrag.agents.grounded.turn_evidence import Desk
+from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import introduced, silent_turns, spoken_kind
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.templates import render
@@ -166,7 +166,7 @@ class GroundedAgent:
         scene: Scene,
         query: Query,
         trace: Trace,
-    ) -> tuple[Finding | None, Desk]:
+    ) -> tuple[Finding | None, TurnEvidence]:
         with trace.step("reader") as step:
             now = query.query_time if self._parts.on("freshness") else None
             inquiry = Inquiry(
@@ -200,8 +200,8 @@ class GroundedAgent:
             step.found(list(shown.values())[:8])
         return finding, desk
 
-    def _desk(self, scene: Scene) -> Desk:
-        return Desk(
+    def _desk(self, scene: Scene) -> TurnEvidence:
+        return TurnEvidence(
             scene.evidence,
             self._web if self._parts.on("web") else None,
             trust_orders=not self._parts.on("injection"),
@@ -215,7 +215,7 @@ class GroundedAgent:
         query: Query,
         plan: QuestionPlan,
         scene: Scene,
-        desk: Desk,
+        desk: TurnEvidence,
         trace: Trace,
     ) -> tuple[Finding | None, Usage]:
         with trace.step("model reader") as step:
@@ -254,7 +254,7 @@ class GroundedAgent:
         )
 
     async def _verify(
-        self, plan: QuestionPlan, finding: Finding | None, desk: Desk, trace: Trace
+        self, plan: QuestionPlan, finding: Finding | None, desk: TurnEvidence, trace: Trace
     ) -> tuple[float, Usage]:
         if finding is None:
             return 0.0, Usage()

@@ -15,7 +15,7 @@ from mmrag.agents.grounded.passage_text import NAME, fold
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
-from mmrag.agents.grounded.turn_evidence import Desk
+from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import DATE, Value, read_value
 from mmrag.records import Record
 from mmrag.search.web.words import words
@@ -112,7 +112,7 @@ class Reading:
     """One question being answered: the steps that programs are made of."""
 
     def __init__(
-        self, fitting: Fitting, plan: QuestionPlan, scene: Scene, desk: Desk, now: str
+        self, fitting: Fitting, plan: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str
     ) -> None:
         self.plan = plan
         self.scene = scene

@@ -12,7 +12,7 @@ from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.program_runner import Reader
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene_records import Finding, Scene
-from mmrag.agents.grounded.turn_evidence import Desk
+from mmrag.agents.grounded.turn_evidence import TurnEvidence
 
 _SEARCHES_BESIDES = 3
 """Most web queries for a candidate that is not the likeliest."""
@@ -27,13 +27,13 @@ class Inquiry:
     def __init__(
         self,
         reader: Reader,
-        desk: Callable[[], Desk],
+        desk: Callable[[], TurnEvidence],
         known: Known,
         *,
         picture: str,
         now: str | None,
     ) -> None:
-        self.desks: list[Desk] = []
+        self.desks: list[TurnEvidence] = []
         """Those at which the question at hand was read for, the likeliest candidate's first."""
         self._reader = reader
         self._desk = desk
@@ -63,7 +63,7 @@ class Inquiry:
 
     def _find(
         self, plan: QuestionPlan, seen: Scene, is_likeliest: bool
-    ) -> tuple[Finding | None, Desk]:
+    ) -> tuple[Finding | None, TurnEvidence]:
         desk = self._desk()
         if not is_likeliest:
             desk.also(_SEARCHES_BESIDES)

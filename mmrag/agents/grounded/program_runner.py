@@ -31,7 +31,7 @@ from mmrag.agents.grounded.passage_text import fold
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.times import moment_in, numbers_in
-from mmrag.agents.grounded.turn_evidence import Desk
+from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import (
     DATE,
     SPOKEN_UNITS,
@@ -79,11 +79,15 @@ class Reader:
     def __init__(self, encoder: Contextual, weights: Weights | None = None) -> None:
         self._fitting = Fitting(encoder, weights)
 
-    def read(self, plan: QuestionPlan, scene: Scene, desk: Desk, now: str | None) -> Finding | None:
+    def read(
+        self, plan: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str | None
+    ) -> Finding | None:
         """The answer, or None when the evidence has none."""
         return answer(plan, Reading(self._fitting, plan, scene, desk, now or ""))
 
-    def holds(self, claim: QuestionPlan, scene: Scene, desk: Desk, now: str | None) -> bool | None:
+    def holds(
+        self, claim: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str | None
+    ) -> bool | None:
         """Whether a premise is true of the thing in view; None where the evidence does not say."""
         return holds(claim, Reading(self._fitting, claim, scene, desk, now or ""))
 

@@ -17,7 +17,7 @@ _SET_SEARCHES, _SET_PAGES = 12, 60
 """More queries, and more pages for each, where a question is about all that share something."""
 
 
-class Desk:
+class TurnEvidence:
     """Evidence by entity. Without a search it reads what it was given and fetches nothing."""
 
     def __init__(

@@ -142,7 +142,7 @@ class CragAgent:
         from mmrag.agents.grounded.program_runner import Reader
         from mmrag.agents.grounded.scene_records import Scene
         from mmrag.agents.grounded.times import moment_in
-        from mmrag.agents.grounded.turn_evidence import Desk
+        from mmrag.agents.grounded.turn_evidence import TurnEvidence
 
         named = list(dict.fromkeys(m.group() for m in NAME.finditer(query.text)))
         lookup = None
@@ -156,7 +156,7 @@ class CragAgent:
                 step.found(lookup.found)
         with trace.step("reader") as step:
             plan = Planner(self._meaning).plan(query.text)
-            desk = Desk(list(pages), lookup, trust_orders=True, expand=False)
+            desk = TurnEvidence(list(pages), lookup, trust_orders=True, expand=False)
             desk.add(lookup.found if lookup else ())
             finding = Reader(self._meaning).read(plan, Scene(), desk, query.query_time)
             step.info |= {"operation": plan.operation, "answer": finding.text if finding else None}

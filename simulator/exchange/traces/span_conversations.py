@@ -37,7 +37,7 @@ from mmrag.records import (
 )
 from simulator.exchange.imported_conversation import Brought, imported_turn, never_asked
 from simulator.exchange.pictures import media_type
-from simulator.exchange.traces.span_messages import Said, said_by, said_to, without_secrets
+from simulator.exchange.traces.span_messages import SpanMessage, said_by, said_to, without_secrets
 from simulator.exchange.traces.spans import Span, flat, read_spans
 
 NO_QUESTION = "the trace holds no question: its writer was told to leave content out, or dropped it"
@@ -237,7 +237,7 @@ def _turn(main: Span) -> Asked:
     given = said_to(main)
     asks = [n for n, said in enumerate(given) if said.role in ("user", "human")]
     last = asks[-1] if asks else -1
-    asked = given[last] if asks else Said("user", "")
+    asked = given[last] if asks else SpanMessage("user", "")
     before, seen = "", Shown()
     for said in given[: max(last, 0)]:
         passing = said.role in ("system", "tool") or said.calls or not said.text

@@ -31,7 +31,7 @@ class Call(NamedTuple):
     arguments: str
 
 
-class Said(NamedTuple):
+class SpanMessage(NamedTuple):
     """One message."""
 
     role: str
@@ -43,13 +43,13 @@ class Said(NamedTuple):
     """The call whose result it is."""
 
 
-def said_to(span: Span) -> list[Said]:
+def said_to(span: Span) -> list[SpanMessage]:
     """The messages that a piece of work was given."""
     names = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt", "input.value")
     return _from(span, names, "user") or _events(span, choices=False)
 
 
-def said_by(span: Span) -> list[Said]:
+def said_by(span: Span) -> list[SpanMessage]:
     """The messages that it gave."""
     names = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion", "output.value")
     return _from(span, names, "assistant") or _events(span, choices=True)
@@ -74,7 +74,7 @@ def without_secrets(value: Any) -> Any:
     return value
 
 
-def _from(span: Span, names: tuple[str, ...], role: str) -> list[Said]:
+def _from(span: Span, names: tuple[str, ...], role: str) -> list[SpanMessage]:
     for name in names:
         value = span.attributes.get(name)
         if value is None:
@@ -105,8 +105,8 @@ def _numbered(attributes: Attributes, name: str) -> list[Attributes]:
     return [found[number] for number in sorted(found)]
 
 
-def _events(span: Span, *, choices: bool) -> list[Said]:
-    found: list[Said] = []
+def _events(span: Span, *, choices: bool) -> list[SpanMessage]:
+    found: list[SpanMessage] = []
     for name, about in span.events:
         kind = re.fullmatch(r"gen_ai\.(system|user|assistant|tool|choice).*", name)
         if kind is None or (kind[1] == "choice") is not choices:
@@ -118,7 +118,7 @@ def _events(span: Span, *, choices: bool) -> list[Said]:
     return found
 
 
-def _messages(value: Any, role: str) -> list[Said]:
+def _messages(value: Any, role: str) -> list[SpanMessage]:
     value = _json(value)
     if isinstance(value, dict):
         held = cast("Attributes", value)
@@ -127,7 +127,7 @@ def _messages(value: Any, role: str) -> list[Said]:
         else:
             value = held.get("messages", [held])
     if isinstance(value, str):
-        return [Said(role, text)] if (text := value.strip()) else []
+        return [SpanMessage(role, text)] if (text := value.strip()) else []
     if not isinstance(value, list):
         return []
     items = cast("list[Any]", value)
@@ -136,9 +136,9 @@ def _messages(value: Any, role: str) -> list[Said]:
     return [_said(one, role) for one in items if isinstance(one, dict | str)]
 
 
-def _said(message: Any, role: str) -> Said:
+def _said(message: Any, role: str) -> SpanMessage:
     if isinstance(message, str):
-        return Said(role, message.strip())
+        return SpanMessage(role, message.strip())
     held = cast("Attributes", message)
     texts, pictures = list[str](), list[bytes]()
     role = str(held.get("role") or role)
@@ -164,7 +164,7 @@ def _said(message: Any, role: str) -> Said:
             elif (data := _picture(piece)) is not None:
                 pictures.append(data)
     text = "".join(texts).strip()
-    return Said(role, text, tuple(pictures), tuple(calls), str(gives or ""))
+    return SpanMessage(role, text, tuple(pictures), tuple(calls), str(gives or ""))
 
 
 def _call(call: Any) -> Call:

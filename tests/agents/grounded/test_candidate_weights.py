@@ -16,7 +16,7 @@ from mmrag.agents.grounded.plan import LOOKUP
 from mmrag.agents.grounded.planner import unplanned
 from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
-from mmrag.agents.grounded.turn_evidence import Desk
+from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import spoken_kind
 from mmrag.cache import Cache, share
 from mmrag.files.images import LazyImage
@@ -180,7 +180,7 @@ def test_the_agents_own_answer_is_no_surer_than_the_thing_it_was_about(reader):
     history = (Exchange(query="Who's this kettle's maker?", reply="Foo Brass Works"),)
     page = Evidence(source="web", id="https://a.example/1", score=0, title="Foo Brass Works",
                     text="The founder of Foo Brass Works is Dora Finch Mallory.")  # fmt: skip
-    scene, desk = alike(0.4, 0.3), Desk((), MemoryWebSearch([page]))
+    scene, desk = alike(0.4, 0.3), TurnEvidence((), MemoryWebSearch([page]))
     guess = plan("And who founded that company?", '["get","answer",0]', history)
     guessed = reader.read(guess, scene, desk, NOW)
     named = reader.read(plan("Who founded Foo Brass Works?", THE_NAMED), scene, desk, NOW)
@@ -222,7 +222,7 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found(reader):
     scene = alike(0.5, 0.4)
 
     def inquiry(known, web):
-        desk = partial(Desk, (), web)
+        desk = partial(TurnEvidence, (), web)
         return Inquiry(reader, desk, known, picture="p", now=NOW)
 
     web = Counting(MemoryWebSearch(pages))
