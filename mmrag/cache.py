@@ -107,11 +107,8 @@ class Cache:
 
 
 class CachedModel:
-    """A model whose completions are shared.
-
-    A completion from the cache keeps its usage, so that records do not depend on who came first;
-    what was really saved is in the cache's `stats`.
-    """
+    """A model whose completions are shared. A completion from the cache keeps its usage, so that
+    records do not depend on who came first; what was really saved is in the cache's `stats`."""
 
     def __init__(self, model: Model, id: str, cache: Cache) -> None:  # noqa: A002
         self._model = model

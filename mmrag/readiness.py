@@ -43,10 +43,8 @@ async def _call(method: Callable[[], Any]) -> None:
 async def warm(
     agent: object, run: Callable[[Callable[[], Any]], Awaitable[object]] = _call
 ) -> None:
-    """Load what an agent needs before it is asked; nothing if it has no `warm`.
-
-    `run` is how its code is called where it is somebody else's.
-    """
+    """Load what an agent needs before it is asked; nothing if it has no `warm`. `run` is how its
+    code is called where it is somebody else's."""
     method = getattr(agent, "warm", None)
     if method is None:
         return

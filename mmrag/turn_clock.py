@@ -64,10 +64,8 @@ def forget_words() -> None:
 
 
 class Words:
-    """A text that comes in pieces; when its first word comes is on the turn's clock.
-
-    Of several such texts in one turn the last one counts, as a reply is made of it.
-    """
+    """A text that comes in pieces; when its first word comes is on the turn's clock. Of several
+    such texts in one turn the last one counts, as a reply is made of it."""
 
     def __init__(self) -> None:
         self.length = 0

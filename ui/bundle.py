@@ -38,10 +38,8 @@ _STATIC = Path(__file__).parent / "static"
 
 
 def write_bundle(folder: Path, out: Path, *, report: bool = True) -> int:
-    """Bundle a run into a folder, or into one file where `out` ends in .html.
-
-    Returns the number of conversations. Whole or not at all, and never over anything.
-    """
+    """Bundle a run into a folder, or into one file where `out` ends in .html. Returns the number of
+    conversations. Whole or not at all, and never over anything."""
     if out.exists():
         raise ConflictError(f"{out} exists already; choose another name or remove it.")
     with RunReader(folder) as run:

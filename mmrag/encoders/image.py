@@ -127,11 +127,8 @@ def _builtin(mark: str, dtype: Any) -> ImageEncoder:
 def open_clip_encoder(
     *, model: str, weights: str | None = None, precision: str = "auto"
 ) -> ImageEncoder:
-    """Any open_clip model.
-
-    `model` is one of open_clip's names (then `weights` is a tag such as `openai`, or a file), a
-    folder in open_clip's form, or `hf-hub:organisation/name`.
-    """
+    """Any open_clip model. `model` is one of open_clip's names (then `weights` is a tag such as
+    `openai`, or a file), a folder in open_clip's form, or `hf-hub:organisation/name`."""
     dtype = choose_dtype(choose_device(), precision)
     if Path(model).is_dir():
         mark = mark_of(revision_of(model, "local"), precision)

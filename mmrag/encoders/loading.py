@@ -79,10 +79,8 @@ def check_tokenizer(tokenizer: Any) -> None:
 
 
 def revision_of(place: str, revision: str) -> str:
-    """What identifies a model's weights: the hash of a folder's weights, or a hub revision.
-
-    A hub name keeps the resolved commit where the hub's cache tells it.
-    """
+    """What identifies a model's weights: the hash of a folder's weights, or a hub revision. A hub
+    name keeps the resolved commit where the hub's cache tells it."""
     folder = Path(place)
     if folder.is_file():
         return file_mark(folder)

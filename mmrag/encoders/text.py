@@ -280,10 +280,8 @@ def transformers_encoder(
     precision: str = "auto",
     layer: str = "0",
 ) -> TextEncoder:
-    """Any transformers text encoder by hub name or folder, used as its family wants.
-
-    `layer` is the one whose vectors of tokens BERTScore compares: 0 is the last.
-    """
+    """Any transformers text encoder by hub name or folder, used as its family wants. `layer` is the
+    one whose vectors of tokens BERTScore compares: 0 is the last."""
     usage = usage_of(model, pooling)
     mark = mark_of(revision_of(model, revision), precision)
     dtype = choose_dtype(choose_device(), precision)

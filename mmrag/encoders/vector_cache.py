@@ -28,11 +28,8 @@ _MANY = 500
 
 
 class EmbeddingCache:
-    """Content hash → vector.
-
-    `also` are vectors known besides, which stay where they are: those that ship. Without a `path`
-    nothing is kept.
-    """
+    """Content hash → vector. `also` are vectors known besides, which stay where they are: those
+    that ship. Without a `path` nothing is kept."""
 
     def __init__(
         self, path: Path | None, also: Mapping[bytes, NDArray[np.float32]] | None = None

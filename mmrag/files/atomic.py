@@ -206,9 +206,7 @@ OWNER = ".lock"
 @contextlib.contextmanager
 def owning(folder: Path, *, shared: bool = False) -> Generator[None]:
     """Be the only one who builds in a folder, which is made if need be; or one of those who share.
-
-    Nobody builds alone where others share, and nobody shares with one who builds alone.
-    """
+    Nobody builds alone where others share, and nobody shares with one who builds alone."""
     make_folder(folder)
     busy = "is building here. Wait for it, or choose another --out."
     try:

@@ -47,9 +47,7 @@ class Panel:
 
 def combined(judge: str, verdicts: Sequence[Verdict]) -> Verdict:
     """One verdict of several: the most frequent outcome (the worse in a tie) and the mean score.
-
-    Every vote is kept. Unscored ones do not count; their cost does.
-    """
+    Every vote is kept. Unscored ones do not count; their cost does."""
     votes = tuple(
         Vote(judge=v.judge, outcome=v.outcome, score=v.score, reason=v.reason) for v in verdicts
     )

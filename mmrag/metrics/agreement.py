@@ -85,29 +85,5 @@ def cohen_kappa(first: Sequence[Hashable], second: Sequence[Hashable]) -> float 
     return None if chance == 1 else (agreed - chance) / (1 - chance)
 
 
-def krippendorff_alpha(votes: Sequence[Sequence[Hashable | None]]) -> float | None:
-    """Krippendorff's α for nominal outcomes; one row per item, None where a judge gave no vote.
-
-    Works with any number of judges and missing votes. None when no item has two votes, or when all
-    votes are the same (0/0).
-
-    >>> krippendorff_alpha([["a", "a"], ["b", "b"]])
-    1.0
-    """
-    units = [[v for v in row if v is not None] for row in votes]
-    units = [row for row in units if len(row) > 1]
-    total = sum(len(row) for row in units)
-    overall = Counter(v for row in units for v in row)
-    # Pairs that differ, each item weighing by its number of votes, over what chance would give.
-    observed = sum(
-        (len(row) ** 2 - sum(c * c for c in Counter(row).values())) / (len(row) - 1)
-        for row in units
-    )
-    expected = total**2 - sum(c * c for c in overall.values())
-    if not expected:
-        return None
-    return 1.0 - (total - 1) * observed / expected
-
-
 def _ratio(part: int, whole: int) -> float | None:
     return part / whole if whole else None

@@ -93,11 +93,8 @@ class Case(Record, frozen=True, kw_only=True):
 
 
 class Measurement(Record, frozen=True, kw_only=True):
-    """What one judge says about one answer under one measure.
-
-    A figure over many answers is Σ value · weight / Σ weight, so that pooled shares
-    (attribution) and plain means are one computation.
-    """
+    """What one judge says about one answer under one measure. A figure over many answers is Σ value
+    · weight / Σ weight, so that pooled shares (attribution) and plain means are one computation."""
 
     measure: str
     judge: str

@@ -102,10 +102,8 @@ def crag_figures(rows: Sequence[Graded], resamples: int = 0, seed: int = 0) -> d
 
 
 def judges_of(rows: Sequence[Graded]) -> list[list[Outcome]]:
-    """The outcomes of each judge of a panel; of one where none voted, or not always as many.
-
-    Where nobody had to vote (an exact match), all judges are taken to agree.
-    """
+    """The outcomes of each judge of a panel; of one where none voted, or not always as many. Where
+    nobody had to vote (an exact match), all judges are taken to agree."""
     votes = {len(row.votes) for row in rows} - {0}
     many = votes.pop() if len(votes) == 1 else 1
     return [

@@ -106,10 +106,8 @@ def conversation_mean(
     is_bounded: bool = False,
     clusters: ArrayLike | None = None,
 ) -> dict[str, Any]:
-    """The multi-turn score: the mean over conversations of (right − wrong) / turns.
-
-    `clusters` numbers the session of each, where one is held several times.
-    """
+    """The multi-turn score: the mean over conversations of (right − wrong) / turns. `clusters`
+    numbers the session of each, where one is held several times."""
     size = sums.counted + (sums.unjudged if is_bounded else 0)
     has = size > 0
 

@@ -30,9 +30,7 @@ _UNCUT = re.compile(
 
 def words_of(text: str) -> list[str]:
     """Words as CRUD-RAG takes them: by jieba where Chinese is written, else by space and signs.
-
-    Without jieba (`pip install "mmrag[zh]"`) every Chinese character is a word.
-    """
+    Without jieba (`pip install "mmrag[zh]"`) every Chinese character is a word."""
     if CHINESE.search(text) and (cut := _jieba()) is not None:
         return cut(text)
     return _PIECE.findall(text)

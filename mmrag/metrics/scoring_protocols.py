@@ -56,10 +56,8 @@ StopRule = Callable[[str, Sequence[Outcome]], "int | None"]
 
 
 def strikes(limit: int) -> StopRule:
-    """Stop after `limit` consecutive turns that are not correct.
-
-    An unscored turn is neither a strike nor a pardon: the test looks past it.
-    """
+    """Stop after `limit` consecutive turns that are not correct. An unscored turn is neither a
+    strike nor a pardon: the test looks past it."""
 
     def rule(session_id: str, outcomes: Sequence[Outcome]) -> int | None:
         del session_id

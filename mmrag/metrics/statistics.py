@@ -242,9 +242,7 @@ def cluster_standard_error(
     values: ArrayLike, clusters: Sequence[Hashable] | NDArray[Any]
 ) -> float | None:
     """Standard error of the mean over items when items come in clusters; None below two clusters.
-
-    The linearised (sandwich) estimate with the factor k/(k − 1) for k clusters.
-    """
+    The linearised (sandwich) estimate with the factor k/(k − 1) for k clusters."""
     data = _numbers(values)
     codes, count = _codes(clusters, len(data))
     if count < 2:

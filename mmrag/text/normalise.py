@@ -184,9 +184,7 @@ def fold_case(text: str) -> str:
 
 def plain(text: str) -> str:
     """Text as a reader sees it: no markup, citations, invisible characters or typographic quotes.
-
-    Cut at `MAX_CHARS`, so that an enormous reply costs no more than a long one.
-    """
+    Cut at `MAX_CHARS`, so that an enormous reply costs no more than a long one."""
     text = unwrapped(text[: 2 * MAX_CHARS])
     if "&" in text:
         text = html.unescape(text)

@@ -53,10 +53,8 @@ CONVERSION_TOLERANCE = 0.03
 
 
 def same_quantity(first: Quantity, second: Quantity) -> bool:
-    """Whether two quantities say the same: exact for counts and years, tolerant for measures.
-
-    A rounder figure agrees with a more exact one that rounds to it, within 5 %.
-    """
+    """Whether two quantities say the same: exact for counts and years, tolerant for measures. A
+    rounder figure agrees with a more exact one that rounds to it, within 5 %."""
     if first.kind and second.kind and first.kind != second.kind:
         return False
     if not (first.kind and second.kind):

@@ -27,11 +27,8 @@ def execute(
     hosting: Hosting = Hosting(),
     machines: Machines = Machines(),
 ) -> None:
-    """Hold a run of these parts, or go on with it, in `folder`.
-
-    Raises `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed
-    is kept.
-    """
+    """Hold a run of these parts, or go on with it, in `folder`. Raises `Interrupted` on Ctrl-C and
+    `CostCap` when the money is spent: what was committed is kept."""
     parts.settings.refuse_person()
     place = folder.absolute()  # making an agent may change the working directory
     again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"

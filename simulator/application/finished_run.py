@@ -33,11 +33,8 @@ def load_run(folder: str | Path) -> Run:
 
 
 class Run:
-    """What happened in a run, and what it comes to.
-
-    Nothing is kept in memory: each method reads the folder as it is then, so a run that still goes
-    on can be looked at.
-    """
+    """What happened in a run, and what it comes to. Nothing is kept in memory: each method reads
+    the folder as it is then, so a run that still goes on can be looked at."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -41,10 +41,8 @@ _EMPTY = (Passage(id="nothing", text="-"),)
 def measure_ladder(
     folder: Path, *, agent: str = "grounded", stages: Sequence[str] = BLIND, limit: int = 60
 ) -> Ladder:
-    """Ask the first conversations of a world at every stage.
-
-    Without stages that show pictures the pages are searched by words, so that no index is built.
-    """
+    """Ask the first conversations of a world at every stage. Without stages that show pictures the
+    pages are searched by words, so that no index is built."""
     from mmrag.agents import agents
     from mmrag.judges import make_judge
     from simulator.parts.named_agents import searches

@@ -31,11 +31,8 @@ async def measure_run(
     *,
     on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> int:
-    """Take measures of every reply; returns how many rows were written.
-
-    A row that is there already is left as it is, unless its judge failed. A turn counts as done
-    when its rows are on disk.
-    """
+    """Take measures of every reply; returns how many rows were written. A row that is there already
+    is left as it is, unless its judge failed. A turn counts as done when its rows are on disk."""
     work, total, done = _replies(store), store.reply_count(to_judge=False), 0
     takers = [(taker, [m for m in measures if m in taker.measures]) for taker in measurers]
 

@@ -49,10 +49,8 @@ class _Figures(Mapping[str, Any]):
 
 
 class Scores(_Figures):
-    """Figures of one protocol, and of each condition of a sweep.
-
-    As a mapping it is what `mmrag score --json` prints; shown, it is the tables of `mmrag score`.
-    """
+    """Figures of one protocol, and of each condition of a sweep. As a mapping it is what `mmrag
+    score --json` prints; shown, it is the tables of `mmrag score`."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 
 def show(run: RunFolder, as_json: AsJson = False) -> None:
-    """What people said, and how far they agree, with each other and with the judge."""
+    """What people said, and how far the judge agrees."""
     import msgspec
 
     from simulator.application.finished_run import load_run
@@ -47,9 +47,6 @@ def show(run: RunFolder, as_json: AsJson = False) -> None:
         f"turns      {found.decided} decided, {found.twice} by two or more, "
         f"{found.disputed} disputed, {found.unsure} somebody is unsure of"
     )
-    for names, pair in found.pairs.items():
-        kappa = "–" if pair.kappa is None else f"{pair.kappa:.2f}"
-        typer.echo(f"agreement  {names}: {pair.same} of {pair.n} alike, kappa {kappa}")
     if found.judge and found.judge.accuracy is not None:
         typer.echo(f"judge      agrees on {found.judge.accuracy:.1%} of {found.judge.n}")
 

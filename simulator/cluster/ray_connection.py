@@ -62,9 +62,7 @@ def _knock(address: str) -> None:
 @contextlib.contextmanager
 def _silent(ray: Any) -> Generator[None]:
     """Keep what machines say of dead workers off the screen: the run tells of them itself.
-
-    `log_to_driver` spares nobody these lines, and there is no other switch.
-    """
+    `log_to_driver` spares nobody these lines, and there is no other switch."""
     printing: Any = getattr(getattr(ray, "_private", None), "worker", None)
     before = getattr(printing, "_worker_logs_enabled", None)
     if before is None:  # another version of Ray

@@ -147,10 +147,8 @@ class Fetcher:
 
 
 def is_public(address: str) -> bool:
-    """Whether a numeric address is one host of the public Internet.
-
-    IPv6 has many ways to write an IPv4 address; what counts is where a packet would end.
-    """
+    """Whether a numeric address is one host of the public Internet. IPv6 has many ways to write an
+    IPv4 address; what counts is where a packet would end."""
     found = ipaddress.ip_address(address.split("%")[0])
     if isinstance(found, ipaddress.IPv4Address):
         return found.is_global and not found.is_multicast

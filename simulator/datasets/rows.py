@@ -45,10 +45,8 @@ class Row(NamedTuple):
 
 
 def json_rows(path: Path, most: int = MAX_LINE_BYTES) -> Iterator[Row]:
-    """The lines of a JSONL file (or .gz, .bz2) that are not blank, up to `most` bytes long each.
-
-    A file that breaks off ends in a fault; the lines before it stand.
-    """
+    """The lines of a JSONL file (or .gz, .bz2) that are not blank, up to `most` bytes long each. A
+    file that breaks off ends in a fault; the lines before it stand."""
     for number, line in enumerate(_lines(path, most), 1):
         place = f"line {number}"
         if line is None:
@@ -61,10 +59,8 @@ def json_rows(path: Path, most: int = MAX_LINE_BYTES) -> Iterator[Row]:
 
 
 def csv_rows(path: Path) -> Iterator[Row]:
-    """A question per row: columns image, question, answer; others are dimensions of reports.
-
-    Rows are numbered as a spreadsheet does; the head is the first.
-    """
+    """A question per row: columns image, question, answer; others are dimensions of reports. Rows
+    are numbered as a spreadsheet does; the head is the first."""
     with _text(path) as file:
         head = file.readline()
         file.seek(0)

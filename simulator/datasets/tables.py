@@ -84,10 +84,8 @@ class _Described(msgspec.Struct, frozen=True):
 
 
 def class_names(features: Any) -> dict[str, list[str]]:
-    """Column name → label names, from wherever in the features a ClassLabel stands.
-
-    The integer of a label means something else in every file, so it must be read from the file.
-    """
+    """Column name → label names, from wherever in the features a ClassLabel stands. The integer of
+    a label means something else in every file, so it must be read from the file."""
     found: dict[str, list[str]] = {}
 
     def walk(name: str, node: Any) -> None:

@@ -32,9 +32,7 @@ class _Answer(msgspec.Struct):
 
 class Endpoint:
     """`openai:name=whisper-1,base_url=URL`: OpenAI's way of asking, `POST /audio/transcriptions`.
-
-    The key is read from the environment when a request is sent.
-    """
+    The key is read from the environment when a request is sent."""
 
     capacity = 8
 

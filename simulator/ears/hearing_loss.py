@@ -193,9 +193,7 @@ def _aligned(said: str, heard: str) -> tuple[tuple[bool, ...], int]:
 
 def _moves(one: list[_Word], two: list[_Word], i: int, j: int) -> Iterator[tuple[int, int, int]]:
     """How the first `i` words said and the first `j` heard may end: words of each, and edits.
-
-    `motorbike` is no other word than `motor bike`, nor `what's` than `what is`.
-    """
+    `motorbike` is no other word than `motor bike`, nor `what's` than `what is`."""
     a, b = one[i - 1], two[j - 1]
     yield 1, 1, int(a.key != b.key and a.key not in b.long and b.key not in a.long)
     if j > 1 and _together(two[j - 2], b) in (a.key, *a.long):

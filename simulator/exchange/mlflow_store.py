@@ -40,10 +40,8 @@ _LONGEST = 6000
 
 
 def write_mlflow(run: RunReader, out: Path) -> int:
-    """Add the run to the store in a folder; returns the number of turns.
-
-    Where that fails, what was added of the run is removed again.
-    """
+    """Add the run to the store in a folder; returns the number of turns. Where that fails, what was
+    added of the run is removed again."""
     for package in ("mlflow", "sqlalchemy"):  # mlflow-skinny lacks the second
         need(package, "mlflow", "--to mlflow")
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")

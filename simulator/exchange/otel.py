@@ -36,10 +36,8 @@ def write_spans(run: RunReader, out: Path) -> int:
 
 
 def send_spans(run: RunReader, address: str) -> int:
-    """Send all to a collector by OTLP over HTTP with JSON; returns the number of turns.
-
-    Sending again does no harm: the same run has the same ids of traces and spans.
-    """
+    """Send all to a collector by OTLP over HTTP with JSON; returns the number of turns. Sending
+    again does no harm: the same run has the same ids of traces and spans."""
     import httpx
 
     url = address.rstrip("/")

@@ -21,10 +21,8 @@ SUFFIXES = {
 
 
 def for_browsers(image: LazyImage) -> tuple[bytes, str] | None:
-    """A picture's bytes and media type, made a PNG where browsers know no such format.
-
-    None where it cannot be read: an export then says so in its place and goes on.
-    """
+    """A picture's bytes and media type, made a PNG where browsers know no such format. None where
+    it cannot be read: an export then says so in its place and goes on."""
     try:
         data = image.data
         kind = media_type(data)

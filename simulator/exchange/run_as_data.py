@@ -27,9 +27,7 @@ def open_run(place: str, reading: Reading) -> AskedAgain:
 
 class AskedAgain:
     """Every conversation once, with its clean picture where it was held under several conditions.
-
-    One is cut before a turn whose question nobody knows: what follows was said in answer to it.
-    """
+    One is cut before a turn whose question nobody knows: what follows was said in answer to it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -109,10 +109,8 @@ def talks(run: RunReader, facts: RunFacts) -> Iterator[ExportedTalk]:
 
 
 def named_figures(found: Mapping[str, Any]) -> dict[str, float]:
-    """Figures of a score by the names that other tools know: flat, and none that is unknown.
-
-    Where verdicts are missing a rate has no value, and its bounds are `NAME.low` and `NAME.high`.
-    """
+    """Figures of a score by the names that other tools know: flat, and none that is unknown. Where
+    verdicts are missing a rate has no value, and its bounds are `NAME.low` and `NAME.high`."""
     known = found.get("bounds") or found.get("intervals", {})
     flat: dict[str, float] = {}
     for key, name in RATES.items():

@@ -100,11 +100,8 @@ def image_figures(
     seed: int,
     on_progress: Progress,
 ) -> dict[str, Any]:
-    """Whole picture and regions, under each condition.
-
-    "of the kind" leaves, of the best 100, those of the kind that is asked about, as an agent does
-    that hears "this kettle".
-    """
+    """Whole picture and regions, under each condition. "of the kind" leaves, of the best 100, those
+    of the kind that is asked about, as an agent does that hears "this kettle"."""
     return {
         condition: {
             way: summarise(held, seed)

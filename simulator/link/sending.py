@@ -34,11 +34,8 @@ class Sent:
 
 
 def send(image: Image, profile: Profile, policy: str, focus: Box | None, *, key: str) -> Sent:
-    """Send a picture. The same arguments give the same bytes.
-
-    Where there is no part to cut out (no box is known, no print is seen), it is made smaller as a
-    whole, and the record says so.
-    """
+    """Send a picture. The same arguments give the same bytes. Where there is no part to cut out (no
+    box is known, no print is seen), it is made smaller as a whole, and the record says so."""
     shot, smear = _shot(image, profile, policy, key)
     camera = _encoded(shot, "jpeg", profile.capture_quality)
     part: tuple[int, int, int, int] | None = None

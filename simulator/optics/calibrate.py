@@ -222,10 +222,8 @@ def solve_radius(crop: Crop, target: float, width: int) -> float:
 
 
 def surroundings(shape: tuple[int, ...], box: Box, reach: float) -> tuple[slice, slice]:
-    """The part of a picture that a blur with this reach draws the entity from.
-
-    A blur of the part is to the bit the part of the blur: it starts where a reduced pixel does.
-    """
+    """The part of a picture that a blur with this reach draws the entity from. A blur of the part
+    is to the bit the part of the blur: it starts where a reduced pixel does."""
     h, w = shape[:2]
     x0, y0, x1, y1 = _grown(box, w, h)
     margin = math.ceil(reach) + 4 * _ALIGNED

@@ -76,9 +76,7 @@ def cut_pages(
     folder: Path | None, how: Cut, *, brings: bool = False, progress: bool = True, kept: int = KEPT
 ) -> WebSearch:
     """Pages of a world or of news, and those that sessions bring, cut and ranked as `how` says.
-
-    Each way of cutting is indexed once, in the cache folder; no text is encoded twice.
-    """
+    Each way of cutting is indexed once, in the cache folder; no text is encoded twice."""
     from mmrag.encoders import text_encoders
     from mmrag.encoders.vector_cache import CachedTexts
     from mmrag.search.session_passages import SessionSearch

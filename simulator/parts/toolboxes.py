@@ -47,10 +47,8 @@ def world_tools(*, world: str = "mini") -> Toolbox:
 
 
 def crag_kg(*, world: str = "", url: str = "", seconds: str = "5") -> Toolbox:
-    """`crag-kg:world=FOLDER`, or `crag-kg:url=http://…,seconds=5`: CRAG's 38 functions.
-
-    A server is asked once before the run: without it every turn would go on as if there were none.
-    """
+    """`crag-kg:world=FOLDER`, or `crag-kg:url=http://…,seconds=5`: CRAG's 38 functions. A server is
+    asked once before the run: without it every turn would go on as if there were none."""
     if url and world:
         raise SpecError("crag-kg: give world= or url=, not both.")
     if url:

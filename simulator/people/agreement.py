@@ -1,23 +1,14 @@
-"""How far people agree with each other, and the judge with them."""
+"""Who read how much, and how far the judge agrees with them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from itertools import combinations
 
-from mmrag.metrics.agreement import Agreement, cohen_kappa, compare, krippendorff_alpha
+from mmrag.metrics.agreement import Agreement, compare
 from mmrag.records import Record
 from simulator.people.current_verdicts import agreed
 from simulator.people.human_verdicts import HumanOutcome, HumanVerdict, Key
-
-
-class PeoplePair(Record, frozen=True, kw_only=True):
-    """Two people on the turns that both decided."""
-
-    n: int
-    same: int
-    kappa: float | None
 
 
 class PeopleAgreement(Record, frozen=True, kw_only=True):
@@ -33,10 +24,6 @@ class PeopleAgreement(Record, frozen=True, kw_only=True):
     """Turns on which as many say one thing as another: a further reader settles them."""
     unsure: int
     """Turns that somebody left open."""
-    alpha: float | None
-    """Krippendorff's, over all people."""
-    pairs: Mapping[str, PeoplePair]
-    """`anna & ben` → their agreement."""
     judge: Agreement | None
     """The judge against people on the turns they decided."""
 
@@ -49,16 +36,6 @@ def agreement(
         key: {who: v.said.outcome for who, v in people.items() if v.said.outcome}
         for key, people in standing.items()
     }
-    names = sorted({who for row in rows.values() for who in row})
-    pairs: dict[str, PeoplePair] = {}
-    for one, two in combinations(names, 2):
-        both = [(row[one], row[two]) for row in rows.values() if one in row and two in row]
-        if both:
-            mine, theirs = zip(*both, strict=True)
-            same = sum(a == b for a, b in both)
-            pairs[f"{one} & {two}"] = PeoplePair(
-                n=len(both), same=same, kappa=cohen_kappa(mine, theirs)
-            )
     said = {key: agreed(people) for key, people in standing.items()}
     against = [(one, judged[key]) for key, one in said.items() if one and key in judged]
     return PeopleAgreement(
@@ -69,7 +46,5 @@ def agreement(
         unsure=sum(
             any(v.said is HumanOutcome.UNSURE for v in p.values()) for p in standing.values()
         ),
-        alpha=krippendorff_alpha([[row.get(name) for name in names] for row in rows.values()]),
-        pairs=pairs,
         judge=compare([a for a, _ in against], [b for _, b in against]) if against else None,
     )

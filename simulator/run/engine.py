@@ -275,10 +275,8 @@ class _TooLate(Exception):
 
 
 async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float) -> Reply:
-    """The agent's reply as it can be kept; the clock says whether it came in time.
-
-    An agent that does not end when it is cancelled is left behind; the conversation goes on.
-    """
+    """The agent's reply as it can be kept; the clock says whether it came in time. An agent that
+    does not end when it is cancelled is left behind; the conversation goes on."""
     before = CLOCK.set(clock)
     task = asyncio.create_task(contained(lambda: _answer(agent, query, clock)))
     CLOCK.reset(before)

@@ -8,10 +8,8 @@ from mmrag.records import Gaze, Session, Turn
 
 
 def gaze_of(session: Session, turn: Turn) -> Gaze | None:
-    """The gaze of a turn, moved as the picture was turned and cut; None where it left the frame.
-
-    In a picture that a live wearer took since, things stand elsewhere: it has none.
-    """
+    """The gaze of a turn, moved as the picture was turned and cut; None where it left the frame. In
+    a picture that a live wearer took since, things stand elsewhere: it has none."""
     capture, gaze = session.capture, turn.gaze
     retaken = any(one.capture is not None for one in session.turns[: turn.index + 1])
     if gaze is None or capture is None or retaken:

@@ -41,10 +41,8 @@ def staged(session: Session, stage: str, known: Sequence[KnownTruth]) -> Session
 
 
 def box_in(capture: Capture | None, box: Box | None) -> Box | None:
-    """A box in the very picture that the agent gets: moved as that was turned and cut.
-
-    None where nothing of it is left in the frame.
-    """
+    """A box in the very picture that the agent gets: moved as that was turned and cut. None where
+    nothing of it is left in the frame."""
     if capture is None or box is None:
         return None
     record = capture.degraded or {}
@@ -61,10 +59,8 @@ def box_in(capture: Capture | None, box: Box | None) -> Box | None:
 
 
 def handed(query: Query, session: Session, turn: Turn, *, in_words: bool) -> Query:
-    """What the agent gets of what is handed over with the turn.
-
-    `in_words`: it searches nothing here, so that passages are written beneath the question.
-    """
+    """What the agent gets of what is handed over with the turn. `in_words`: it searches nothing
+    here, so that passages are written beneath the question."""
     box = box_in(session.capture, turn.box)
     if box is not None and query.image is not None:
         usual = "crop" if session.stage else "drawn"  # of a single task as the reference draws it

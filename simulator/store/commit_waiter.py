@@ -23,10 +23,8 @@ _THREADS, _TOGETHER = 4, 8
 
 
 class Gathering(Generic[T]):
-    """Work of threads for many who wait in an event loop: who come together are done together.
-
-    What fails is done again for each alone, so that everybody hears of their own fault only.
-    """
+    """Work of threads for many who wait in an event loop: who come together are done together. What
+    fails is done again for each alone, so that everybody hears of their own fault only."""
 
     def __init__(self, work: Callable[..., object]) -> None:
         self._work = work

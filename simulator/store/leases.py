@@ -35,10 +35,8 @@ class Lease(NamedTuple):
 
 
 class ShardStore(RunStore):
-    """Keeps the turns of some conversations of a run; their pictures go to the run itself.
-
-    Called from one thread: what it checks must not change before it writes.
-    """
+    """Keeps the turns of some conversations of a run; their pictures go to the run itself. Called
+    from one thread: what it checks must not change before it writes."""
 
     def __init__(self, run: Path, number: int) -> None:
         self._run = run
@@ -119,10 +117,8 @@ class ShardStore(RunStore):
 
 @contextlib.contextmanager
 def following(run: RunStore) -> Generator[Callable[[], int]]:
-    """Copy what a run's shards commit while they are written; each call says how many turns.
-
-    In the end, when nobody writes them any more, the rest is taken in and they are removed.
-    """
+    """Copy what a run's shards commit while they are written; each call says how many turns. In the
+    end, when nobody writes them any more, the rest is taken in and they are removed."""
     with contextlib.ExitStack() as files:
         shards = [
             files.enter_context(contextlib.closing(ShardRows(folder)))

@@ -38,10 +38,8 @@ _WEIGHED = ("value", "weight")
 
 
 class RunReader:
-    """Read a run, finished or not. Opens without a lock and never writes.
-
-    Old schema versions open too: they are read through an in-memory copy brought up to date.
-    """
+    """Read a run, finished or not. Opens without a lock and never writes. Old schema versions open
+    too: they are read through an in-memory copy brought up to date."""
 
     def __init__(self, folder: str | Path) -> None:
         self._open(folder, checked=False)

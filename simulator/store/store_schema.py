@@ -106,10 +106,8 @@ def open_for_writing(path: Path) -> Ledger:
 
 
 def close_after_writing(ledger: Ledger, *, well: bool) -> None:
-    """Bring everything into the main file and leave no other, as far as readers let us.
-
-    Where writing failed before, the run stays open as it is; the next writer goes on from there.
-    """
+    """Bring everything into the main file and leave no other, as far as readers let us. Where
+    writing failed before, the run stays open as it is; the next writer goes on from there."""
     whole = False
     with contextlib.suppress(sqlite3.Error, OSError):
         if well:

@@ -99,11 +99,8 @@ class CommitCount:
 
 
 class Ledger:
-    """The one connection that writes to a run, and the tally it keeps.
-
-    Triggers of that connection (the file itself has none) mark every row that comes or goes,
-    whatever statement wrote it.
-    """
+    """The one connection that writes to a run, and the tally it keeps. Triggers of that connection
+    (the file itself has none) mark every row that comes or goes, whatever statement wrote it."""
 
     def __init__(self, db: sqlite3.Connection, count: CommitCount) -> None:
         found = read(db)
@@ -209,9 +206,7 @@ def _name(table: str, columns: Sequence[str]) -> str:
 
 
 def _mark(name: Any, held: Any) -> int:
-    """A number that changes with any change of the row.
-
-    Squared, because checksums are linear: two rows that swapped their values would add up alike.
-    """
+    """A number that changes with any change of the row. Squared, because checksums are linear: two
+    rows that swapped their values would add up alike."""
     content = held if type(held) is bytes else str(held).encode()
     return zlib.crc32(content, zlib.crc32(str(name).encode())) ** 2

@@ -16,10 +16,8 @@ EVERY = 30.0
 
 
 class PlainProgress:
-    """Now and then a line on stderr, for logs: work of seconds stays silent, hours do not.
-
-    A stage's first call starts its clock: what was done before is no part of its pace.
-    """
+    """Now and then a line on stderr, for logs: work of seconds stays silent, hours do not. A
+    stage's first call starts its clock: what was done before is no part of its pace."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -56,10 +54,8 @@ def _duration(seconds: float) -> str:
 
 @contextlib.contextmanager
 def stage_bars(*, shown: bool = True) -> Generator[Advance, None, None]:
-    """Bars on stderr for work in named stages: each call says (stage, done, total).
-
-    Where stderr is no terminal, now and then a line.
-    """
+    """Bars on stderr for work in named stages: each call says (stage, done, total). Where stderr is
+    no terminal, now and then a line."""
     if not shown:
         yield lambda _stage, _done, _total: None
         return

@@ -256,10 +256,8 @@ def _objection(turn: Turn, reply: Reply, sight: Sight, asks: Claims) -> Move | N
 
 
 def _reads_as(thing: Thing, named: Entity) -> bool:
-    """Whether what can be read on a thing leaves room for a name; nothing to read does.
-
-    The last word says what kind of thing it is, which all of them may share.
-    """
+    """Whether what can be read on a thing leaves room for a name; nothing to read does. The last
+    word says what kind of thing it is, which all of them may share."""
     printed = " ".join(thing.prints).casefold().split()
     words = named.name.casefold().removeprefix("the ").split()
     return not printed or any(word in printed for word in words[:-1] or words)

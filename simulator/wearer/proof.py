@@ -52,10 +52,8 @@ class _Said(NamedTuple):
 
 
 def prove(talk: Talk, sight: Sight, held: Session, results: Sequence[TurnResult]) -> WearerProof:
-    """Check one recorded conversation against a fresh `talk` about the same agenda.
-
-    `results` have the verdicts that the wearer heard.
-    """
+    """Check one recorded conversation against a fresh `talk` about the same agenda. `results` have
+    the verdicts that the wearer heard."""
     agenda = talk.agenda
     replayed(talk, results, held.turns)
     mine = [*talk.turns, *(talk.unreached() if talk.over else ())]

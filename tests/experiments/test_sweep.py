@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -153,11 +152,7 @@ def test_a_sweep_says_what_pays(tmp_path: Path) -> None:
     assert "## chunk" in shown
     said = f"{data}`, 6 conversations, 6 turns; {found['date']}."
     assert said in shown
-    page = (out / "sweep.html").read_text(encoding="utf-8")
-    assert said.replace("`", "</code>") in page
-    assert page.count("<svg") == 4, "two components, two figures"
-    assert re.search(r">\d\.\d\d</text>", page), "the axis has ticks"
-    assert page.index(">1</text>") < page.index(">2</text>"), "in the order of their size"
+    assert shown.index("| 1 |") < shown.index("| 2 |"), "in the order of their size"
     before = {p: p.stat().st_mtime_ns for p in out.rglob("run.sqlite")}
     call(*arguments)  # nothing is left to do
     assert {p: p.stat().st_mtime_ns for p in out.rglob("run.sqlite")}.keys() == before.keys()
@@ -220,8 +215,6 @@ def test_what_is_approximate_is_marked(tmp_path: Path) -> None:
     assert found["measures"]["context_relevance"]["judge"].startswith("encoder/")
     assert found["measures"]["token_f1"]["approximate"] is False
     assert "| context_relevance (approximate) | token_f1 |" in shown
-    page = (out / "sweep.html").read_text(encoding="utf-8")
-    assert page.count("approximate</span>") == 1
 
 
 class Paid:
@@ -286,7 +279,6 @@ def test_settings_that_answered_fewer_turns_are_named(tmp_path: Path) -> None:
     told = (tmp_path / "sweep.md").read_text(encoding="utf-8")
     assert "| dense | 42 |" in told
     assert "Fewer than 120 turns are scored of dense:" in told
-    assert "Fewer than 120 turns are scored of dense:" in (tmp_path / "sweep.html").read_text()
     write_sweep(found | {"settings": found["settings"][:2]}, tmp_path)
     assert "Fewer" not in (tmp_path / "sweep.md").read_text(encoding="utf-8")
 
@@ -297,7 +289,7 @@ def test_one_conversation_has_no_interval_and_still_a_page(tmp_path: Path) -> No
     apart = {"truthfulness": {**figure, "estimate": 0.0, "p": None}}
     other = base | {"name": "top_k=2", "changed": {"top_k": "2"}, "difference": apart}
     write_sweep(WHAT | {"settings": [base, other]}, tmp_path)
-    assert "<td>+0.000</td>" in (tmp_path / "sweep.html").read_text(encoding="utf-8")
+    assert "1.000 (+0.000)" in (tmp_path / "sweep.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("vary", [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmrag.metrics.agreement import cohen_kappa, compare, krippendorff_alpha
+from mmrag.metrics.agreement import cohen_kappa, compare
 
 
 def test_confusion_precision_recall_by_hand() -> None:
@@ -32,13 +32,3 @@ def test_kappa_by_hand() -> None:
     second = ["y"] * 20 + ["n"] * 5 + ["y"] * 10 + ["n"] * 15
     assert cohen_kappa(first, second) == pytest.approx(0.4)
     assert cohen_kappa(["y"], ["y"]) is None
-
-
-def test_alpha_by_hand() -> None:
-    # Krippendorff's own example with two observers and two values, α = 0.095: 4 of 10 items
-    # differ (8 ordered pairs), 14 zeros and 6 ones: α = 1 − 19·8/(2·14·6)
-    a, b = "0100000010", "1110010000"
-    assert krippendorff_alpha(list(zip(a, b, strict=True))) == pytest.approx(1 - 19 * 8 / 168)
-    assert krippendorff_alpha([["x", "x", None], ["y", None, "y"]]) == 1.0
-    assert krippendorff_alpha([["x", None]]) is None
-    assert krippendorff_alpha([["x", "x"]]) is None

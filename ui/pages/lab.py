@@ -23,10 +23,8 @@ element.addEventListener('click', (event) => {
 
 
 def upload(elem_id: str) -> gr.Image:
-    """A picture as it was uploaded: decoding, with its limits and its words, is ours.
-
-    Not a subclass: Gradio writes a stub file beside the module of every subclass of its parts.
-    """
+    """A picture as it was uploaded: decoding, with its limits and its words, is ours. Not a
+    subclass: Gradio writes a stub file beside the module of every subclass of its parts."""
     made = gr.Image(
         type="filepath", sources=["upload", "webcam", "clipboard"], label="Your picture",
         show_label=False, height=210, elem_id=elem_id,

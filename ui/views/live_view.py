@@ -46,11 +46,8 @@ MakeResources = Callable[[], Resources]
 
 
 class LiveTalk(msgspec.Struct):
-    """One conversation in progress. It belongs to one visitor.
-
-    It is kept for an hour after the visitor left, so its picture stays encoded: who needs it
-    decoded takes a `fresh` one.
-    """
+    """One conversation in progress. It belongs to one visitor. It is kept for an hour after the
+    visitor left, so its picture stays encoded: who needs it decoded takes a `fresh` one."""
 
     agent_spec: str
     image: LazyImage | None = None

@@ -124,10 +124,8 @@ def _parts(text: str, said: Reading) -> list[Reading]:
 
 
 def _swapped(target: Target, text: str, truth: Sequence[Wording], said: Reading) -> bool:
-    """Whether every clause with the truth speaks of another attribute than the question.
-
-    Whom "than", "beat" or "lost to" puts on the other side stands for the opposite.
-    """
+    """Whether every clause with the truth speaks of another attribute than the question. Whom
+    "than", "beat" or "lost to" puts on the other side stands for the opposite."""
     told = [part for part in _parts(text, said) if tells(part, truth)]
     return bool(told) and all(_turned(target, part, truth) for part in told)
 
@@ -213,10 +211,8 @@ def _outdone(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
 
 
 def _outanswered(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
-    """Two plain statements, of which the one without the truth says more of what is asked.
-
-    "The third floor has toilets, the cafe is on the fifth": it must end on a rival.
-    """
+    """Two plain statements, of which the one without the truth says more of what is asked. "The
+    third floor has toilets, the cafe is on the fifth": it must end on a rival."""
     pieces = [piece for piece in _STATEMENT.split(text[:400]) if " " in piece.strip()]
     if not 2 <= len(pieces) <= 3 or text.count(" ") > 34:
         return False

@@ -273,10 +273,8 @@ def _longer_word(asked: Reading, known: Sequence[Reading], said: Reading) -> Rul
 
 
 def _name(reading: Reading) -> list[str] | None:
-    """The words of a text that is nothing but a name of two to five words.
-
-    What only opens the sentence ("It was ...", "Probably ...") has its capital for that.
-    """
+    """The words of a text that is nothing but a name of two to five words. What only opens the
+    sentence ("It was ...", "Probably ...") has its capital for that."""
     words = [
         (w, c)
         for place, (w, c) in enumerate(zip(reading.words, reading.capital, strict=True))

@@ -97,9 +97,7 @@ def _only_quantity(reading: Reading) -> bool:
 
 def bound_value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """Several numbers or times, each in a clause of its own: that which the question names counts.
-
-    "Weekdays 6 pm, Saturday 1 pm", asked about Saturday.
-    """
+    "Weekdays 6 pm, Saturday 1 pm", asked about Saturday."""
     if not len(said.words) >= 4 or not said.cues & Cue.NUMBER:
         return None
     as_time = all(is_time(reading.text) for reading in known[:6])

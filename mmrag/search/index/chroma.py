@@ -167,10 +167,8 @@ def open_server(url: str, name: str, *, seconds: float = 30.0) -> Generator[Data
 
 
 def guarded(action: Callable[[], T], where: str, *, seconds: float | None = None) -> T:
-    """Run a call of Chroma; what it raises becomes one of the project's errors.
-
-    `seconds` is for a server: the limit of a try, of which there are three.
-    """
+    """Run a call of Chroma; what it raises becomes one of the project's errors. `seconds` is for a
+    server: the limit of a try, of which there are three."""
     if seconds is None:
         return _local(action, where)
     for before in range(_TRIES - 1):

@@ -119,11 +119,8 @@ def _article_files(place: Path) -> list[Path]:
 
 
 def _is_inside(path: Path, place: Path) -> bool:
-    """Whether it is a file that lies in the folder, wherever links lead.
-
-    What is indexed can be read by whoever searches, so a folder from somebody else must not name
-    files of this machine.
-    """
+    """Whether it is a file that lies in the folder, wherever links lead. What is indexed can be
+    read by whoever searches, so a folder from somebody else must not name files of this machine."""
     if not path.is_file():
         return False
     return not path.is_symlink() or path.resolve().is_relative_to(_bounds(place.resolve()))

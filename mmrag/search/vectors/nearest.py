@@ -204,10 +204,8 @@ def unit_rows(vectors: Any) -> Floats:
 
 
 def rescored(matrix: Any, queries: Floats, near: Rows, k: int) -> tuple[Rows, Floats]:
-    """The k best of each query's candidates, each query scored by itself in one fixed shape.
-
-    Of the matrix only `matrix[rows]` is asked.
-    """
+    """The k best of each query's candidates, each query scored by itself in one fixed shape. Of the
+    matrix only `matrix[rows]` is asked."""
     near = np.sort(near, axis=1)
     scores = np.empty(near.shape, np.float32)
     step = max(_GATHERED // max(near.shape[1], 1), 1)

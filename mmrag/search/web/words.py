@@ -54,10 +54,8 @@ def _pairs(run: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """A word without its commonest English endings, so that "bottled" finds "bottles".
-
-    Much weaker than Porter's stemmer on purpose: fictional names must not be cut into each other.
-    """
+    """A word without its commonest English endings, so that "bottled" finds "bottles". Much weaker
+    than Porter's stemmer on purpose: fictional names must not be cut into each other."""
     if len(word) <= 3 or not word.isalpha():
         return word
     for ending, replacement in _ENDINGS:

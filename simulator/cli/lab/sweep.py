@@ -76,7 +76,7 @@ def sweep(
     if as_json:
         typer.echo(json.dumps(found, indent=1))
         return
-    typer.echo((out / "sweep.md").read_text(encoding="utf-8"))
+    typer.echo(page.read_text(encoding="utf-8"))
     typer.echo(f"sweep: {page}", err=True)
 
 

@@ -29,9 +29,7 @@ MAX_LINE_BYTES = 16_000_000
 
 def read_answers(path: str | Path) -> Iterator[Answered | Unusable]:
     """Stream a JSONL file, or a CSV of texts. A bad line is an error that names it and the cure.
-
-    GaRAGe's published file is nobody's to mend: there a row that cannot be used is `Unusable`.
-    """
+    GaRAGe's published file is nobody's to mend: there a row that cannot be used is `Unusable`."""
     path = Path(path)
     if _is_garages(path):
         yield from read_garage(path)

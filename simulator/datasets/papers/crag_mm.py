@@ -32,10 +32,8 @@ _LABELLED = ("domain", "query_category", "dynamism", "image_quality")
 
 
 class CragMM:
-    """CRAG-MM from a hub id, a folder of Parquet or Arrow files, or a saved data set.
-
-    `as_kit` reads it as one of the public kits does (`simulator.datasets.papers.as_kit`).
-    """
+    """CRAG-MM from a hub id, a folder of Parquet or Arrow files, or a saved data set. `as_kit`
+    reads it as one of the public kits does (`simulator.datasets.papers.as_kit`)."""
 
     def __init__(
         self,

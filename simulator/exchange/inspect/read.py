@@ -59,10 +59,8 @@ def is_inspect(path: Path) -> bool:
 
 
 def read_inspect(path: Path, *, pictures: bool = True) -> Iterator[Brought]:
-    """Every sample of a log, in its order. A log or sample that cannot be read is an error.
-
-    Without `pictures` those of the log are left where they are.
-    """
+    """Every sample of a log, in its order. A log or sample that cannot be read is an error. Without
+    `pictures` those of the log are left where they are."""
     try:
         samples = _zipped(path) if zipfile.is_zipfile(path) else _plain(path)
         is_empty = True

@@ -81,10 +81,8 @@ def parse_focus(text: str) -> Box:
 
 
 def read_boxes(path: Path) -> Boxes:
-    """Boxes of many pictures: a CSV with the columns file, x0, y0, x1, y1.
-
-    A box that is inverted or no box spoils its own picture only.
-    """
+    """Boxes of many pictures: a CSV with the columns file, x0, y0, x1, y1. A box that is inverted
+    or no box spoils its own picture only."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise DataError(f"{path}: larger than {MAX_BYTES >> 20} MiB.")

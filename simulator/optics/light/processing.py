@@ -68,9 +68,7 @@ def packed(image: Image, quality: int, factor: float, variant: str) -> Image:
 
 def denoised(image: Image, contrast: float, radius: int) -> Image:
     """Smooth what differs by less than about `contrast` (0–1) and keep edges: a guided filter.
-
-    Colour, which phones smooth more, is averaged over the whole window.
-    """
+    Colour, which phones smooth more, is averaged over the whole window."""
     window = (2 * radius + 1, 2 * radius + 1)
     planes = cv2.cvtColor(image, cv2.COLOR_RGB2YCrCb)
     luma = np.ascontiguousarray(planes[:, :, 0]).astype(np.float32)

@@ -39,10 +39,8 @@ class WarpFit(Record, frozen=True, kw_only=True):
 
 
 def rotation(size: tuple[int, int], entity: Polygon, degrees: float, *, keep: bool) -> WarpFit:
-    """Turn and zoom until no corner is empty, about the point that keeps the entity best.
-
-    With `keep` the angle is reduced, down to level 1's, until 90 % of the entity stays visible.
-    """
+    """Turn and zoom until no corner is empty, about the point that keeps the entity best. With
+    `keep` the angle is reduced, down to level 1's, until 90 % of the entity stays visible."""
     wanted = abs(degrees)
     sign = math.copysign(1.0, degrees)
     least = min(ANGLES[1], wanted)

@@ -79,10 +79,8 @@ def finger(look: int) -> Texture:
 
 
 def fence(pitch: int, fill: float) -> Texture:
-    """One repeat of a chain-link fence: zinc wires crossing over and under at ±45°.
-
-    The tile is 2·pitch on a side; `fill` is wire width over the distance of the wires.
-    """
+    """One repeat of a chain-link fence: zinc wires crossing over and under at ±45°. The tile is
+    2·pitch on a side; `fill` is wire width over the distance of the wires."""
     size = 2 * pitch
     x, y = _grid(size, size)
     # Two families of wires, one distance apart along each diagonal.

@@ -81,10 +81,8 @@ class _Side:
 
 
 def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()) -> dict[str, Any]:
-    """Compare runs with the first of them, over the sessions that both have.
-
-    Raises `ConflictError` where they have none in common, or other questions in one.
-    """
+    """Compare runs with the first of them, over the sessions that both have. Raises `ConflictError`
+    where they have none in common, or other questions in one."""
     if len(sides) < 2:
         raise SpecError("a comparison needs a baseline and at least one other run.")
     folders = list(dict.fromkeys(side.folder for side in sides))

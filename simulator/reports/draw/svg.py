@@ -98,9 +98,7 @@ class Chart:
 
 def svg(chart: Chart, *, standalone: bool = False, chosen: bool = False) -> str:
     """The chart as an SVG element; standalone, it brings its own colours for light and dark.
-
-    `chosen`: marks with a condition are buttons, as in the app; a report asks nobody.
-    """
+    `chosen`: marks with a condition are buttons, as in the app; a report asks nobody."""
     size = f'viewBox="0 0 {chart.width:g} {chart.height:g}"'
     role = "group" if chosen else "img"
     attributes = f'class="chart" {size} role="{role}" aria-label="{escape(chart.description)}"'

@@ -34,9 +34,7 @@ def make_report(
     on_part: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Report one or several runs into a folder and return the report. Files there are replaced.
-
-    `replay` is where each failure can be replayed: the app's address, or the page of a bundle.
-    """
+    `replay` is where each failure can be replayed: the app's address, or the page of a bundle."""
     from simulator.reports.draw.page import charts_of, published_rows, report_page
     from simulator.reports.draw.table_files import slice_rows, write_slices, write_turns
 

@@ -15,10 +15,8 @@ TO_FIRST = (50, 90, 99)
 
 
 def costs(frame: Frame, rows: Mask) -> dict[str, Any]:
-    """Latency percentiles, the waterfall of steps, tokens and cost over the asked turns.
-
-    Figures are the agent's own; what judging it took stands beside them, and in `total_cost`.
-    """
+    """Latency percentiles, the waterfall of steps, tokens and cost over the asked turns. Figures
+    are the agent's own; what judging it took stands beside them, and in `total_cost`."""
     asked = rows & frame["asked"]
     return {
         "asked": int(asked.sum()),

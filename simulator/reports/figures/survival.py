@@ -38,9 +38,7 @@ def conversation(
 
 def history_errors(frame: Frame, with_references: Frame, condition: str) -> dict[str, Any] | None:
     """Later turns that failed: right with the references as history (inherited), or wrong again.
-
-    Only turns that were asked and scored in both runs are compared, from the second turn on.
-    """
+    Only turns that were asked and scored in both runs are compared, from the second turn on."""
     if condition not in with_references.conditions:
         return None
     pairs = match(

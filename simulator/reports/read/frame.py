@@ -43,10 +43,8 @@ Column = NDArray[Any]
 
 @dataclass(frozen=True)
 class Frame:
-    """Turns as columns, ordered by condition, then session, then turn.
-
-    `unit` numbers the (condition, session) pairs; `starts` says at which row each begins.
-    """
+    """Turns as columns, ordered by condition, then session, then turn. `unit` numbers the
+    (condition, session) pairs; `starts` says at which row each begins."""
 
     sessions: list[str]
     conditions: list[str]

@@ -236,10 +236,8 @@ def flipped(pairs: Pairs) -> dict[str, Any]:
 
 
 def _with_tests(tops: list[Floats], sizes: list[Floats], how: Uncertainty) -> list[dict[str, Any]]:
-    """Mean differences over sessions: interval by bootstrap, p by permutation.
-
-    Where there is no estimate there is nothing to test, and so no p.
-    """
+    """Mean differences over sessions: interval by bootstrap, p by permutation. Where there is no
+    estimate there is nothing to test, and so no p."""
     top, size = np.stack(tops, axis=1), np.stack(sizes, axis=1)
     kept = (size > 0).any(axis=1)
     figures = columns_of_ratios(top[kept], size[kept], how)

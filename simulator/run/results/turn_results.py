@@ -48,10 +48,8 @@ def check_protocol(name: str) -> None:
 
 
 def options_for(run: RunReader, **given: Any) -> ScoreOptions:
-    """The options a run is scored under: its own stop rule, seed and count of agent errors.
-
-    What is `given` and not None wins.
-    """
+    """The options a run is scored under: its own stop rule, seed and count of agent errors. What is
+    `given` and not None wins."""
     config: dict[str, Any] = run.meta("config") or {}
     own = {key: config[key] for key in ("stop", "seed", "agent_errors") if key in config}
     overrides = {key: value for key, value in given.items() if value is not None}
@@ -197,9 +195,7 @@ def score_run(
     turns: Iterable[TurnScore] | None = None,
 ) -> dict[str, Any]:
     """Figures of a run with the options they were computed under and the statuses behind them.
-
-    `turns` are those of `turns_of`, where they were read (and judged) already.
-    """
+    `turns` are those of `turns_of`, where they were read (and judged) already."""
     return _scored(run, options, turns, None)
 
 
@@ -367,10 +363,8 @@ def deaf_notes(run: RunReader) -> list[str]:
 
 
 def failure_cure(run: RunReader, again: str) -> str:
-    """What to do about failed turns; `again` is the command that asks turns again.
-
-    A fault of the data is cured in the data, and a run is not gone on with from other data.
-    """
+    """What to do about failed turns; `again` is the command that asks turns again. A fault of the
+    data is cured in the data, and a run is not gone on with from other data."""
     faults = run.faults_of_data()
     failed = sum(run.failure_counts().values())
     asking = f"Ask them again with: {again}"

@@ -56,10 +56,8 @@ def build(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Build the world that is asked for and return its manifest.
-
-    `fresh` discards what an interrupted build left behind instead of continuing it.
-    """
+    """Build the world that is asked for and return its manifest. `fresh` discards what an
+    interrupted build left behind instead of continuing it."""
     tell = progress or _silent
     _check_makers(request, workers)
     with _begun(request, out, fresh=fresh, shared=False) as staging:

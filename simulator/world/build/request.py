@@ -110,13 +110,8 @@ def difficulty_of(manifest: dict[str, Any]) -> Difficulty | None:
 
 
 def read_shares(path: Path) -> dict[str, Any]:
-    """The values of a file of shares. What is wrong is said with its line.
-
-    settled: {alone: 0.5, attention: 0.46, ambiguous: 0.04}
-    look_alikes: {0: 0.2, 3: 0.8}
-    legible: 0.9
-    own_traits: 0.2
-    """
+    """The values of a file of shares. What is wrong is said with its line. settled: {alone: 0.5,
+    attention: 0.46, ambiguous: 0.04} look_alikes: {0: 0.2, 3: 0.8} legible: 0.9 own_traits: 0.2"""
     lines: dict[str, int] = {}
     try:
         tree = bounded_yaml.compose(bounded_yaml.read_text(path))

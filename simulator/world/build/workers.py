@@ -24,10 +24,8 @@ def in_processes(
     prepare: Callable[..., None],
     given: tuple[Any, ...],
 ) -> Generator[Task, None, None]:
-    """Do the tasks, in this process or in several, and name each when it is done.
-
-    `prepare` is called with what is `given` once in every process, before its first task.
-    """
+    """Do the tasks, in this process or in several, and name each when it is done. `prepare` is
+    called with what is `given` once in every process, before its first task."""
     if workers == 1 or len(tasks) < 2:
         prepare(*given)
         for task in tasks:

@@ -47,10 +47,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def write_manifest(folder: Path, about: dict[str, Any], rows: dict[str, int]) -> dict[str, Any]:
-    """Hash the files of a finished folder and write `world.json`, the last file of a build.
-
-    Nothing in it depends on when or how it was built, so two builds of a seed give equal bytes.
-    """
+    """Hash the files of a finished folder and write `world.json`, the last file of a build. Nothing
+    in it depends on when or how it was built, so two builds of a seed give equal bytes."""
     files = {
         path.name: _entry(path, rows.get(path.name))
         for path in sorted(folder.iterdir())

@@ -29,10 +29,8 @@ LARGE = 0.04
 
 
 def things_in_view(folder: Path) -> dict[str, float]:
-    """Shares in per cent, of egocentric pictures and of turns that mean something in view.
-
-    A rival is another thing of the kind that is asked about.
-    """
+    """Shares in per cent, of egocentric pictures and of turns that mean something in view. A rival
+    is another thing of the kind that is asked about."""
     ego = rivalled = nearest = largest = large = 0
     ways: Counter[str] = Counter()
     columns = ["is_ego", "focus", "clean_focus", "owner_image", "scene", "extra"]

@@ -221,9 +221,7 @@ def _check_scene(conversation: Conversation, facts: FactBase, voices: set[str]) 
 
 def _check_referents(table: Path, facts: FactBase) -> list[str]:
     """What every turn means is settled again from the owner mask; nothing is taken from the scene.
-
-    Tables without pictures have no mask, and those that were written before say nothing of it.
-    """
+    Tables without pictures have no mask, and those that were written before say nothing of it."""
     problems: list[str] = []
     for row in stream(table, ["session_id", "owner_image", "scene", "extra"]):
         extra, mask = row["extra"], row["owner_image"]

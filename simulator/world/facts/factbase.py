@@ -21,9 +21,7 @@ Span = tuple[str | None, str | None, FactValue]
 
 class FactBase:
     """Entities and their facts, with queries by name, by attribute at a time, and by relation.
-
-    Built by `generate_facts`, or read back from tables by `FactBase.from_facts`.
-    """
+    Built by `generate_facts`, or read back from tables by `FactBase.from_facts`."""
 
     def __init__(
         self,

@@ -184,9 +184,7 @@ def _fillings(seed: int, pattern: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def permuted(number: int, size: int, key: int) -> int:
     """A number below `size`, one to one: a Feistel network, walked until it comes out below.
-
-    Neighbours land far apart, so things that are made one after another are called differently.
-    """
+    Neighbours land far apart, so things that are made one after another are called differently."""
     side = math.isqrt(size - 1) + 1
     while True:
         a, b = divmod(number, side)

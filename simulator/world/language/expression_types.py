@@ -60,10 +60,8 @@ class Meaning(Record, frozen=True, kw_only=True):
 def meaning(
     node: Any, kind: str, answers: tuple[str, ...] = (), slots: Mapping[str, str] | None = None
 ) -> Meaning:
-    """What a program with open places comes to for a kind of thing.
-
-    `answers`: the kinds of thing that the turn before is answered with. `slots`: what each slot is.
-    """
+    """What a program with open places comes to for a kind of thing. `answers`: the kinds of thing
+    that the turn before is answered with. `slots`: what each slot is."""
     return _Reading(kind, answers, slots or {}).of(node)
 
 

@@ -59,10 +59,8 @@ def plan_shots(facts: FactBase, asked: Iterable[str], request: Request) -> list[
 
 
 def _held(facts: FactBase, pictures: int) -> set[str]:
-    """Things of which there may be pictures: of whole families, those asked about first.
-
-    So many things that there are two pictures of each, as far as the families asked about allow.
-    """
+    """Things of which there may be pictures: of whole families, those asked about first. So many
+    things that there are two pictures of each, as far as the families asked about allow."""
     families: dict[Family, set[str]] = {}
     for entity in facts.entities.values():
         if entity.look:
@@ -116,9 +114,7 @@ def shot_row(
 
 def infobox(entity: Entity, facts: FactBase) -> dict[str, str] | str:
     """Attributes as raw infobox markup: sometimes empty, sometimes one string, never everything.
-
-    Only what does not change stands in it, and slow-changing values as of the world's first day.
-    """
+    Only what does not change stands in it, and slow-changing values as of the world's first day."""
     draw = Draw(facts.seed, "infobox", entity.id)
     shape = draw.uniform()
     if shape < _EMPTY:

@@ -50,10 +50,8 @@ ALONE = Company()
 def plan_company(
     sessions: Sequence[Conversation], facts: FactBase, request: Request
 ) -> dict[str, Company]:
-    """Session → its company; those whose questions speak of neighbours bring their own.
-
-    The sessions are those of one set whose pictures are egocentric.
-    """
+    """Session → its company; those whose questions speak of neighbours bring their own. The
+    sessions are those of one set whose pictures are egocentric."""
     free = [s.id for s in sessions if len(s.visible) == 1 and s.questions[0].means]
     order = Draw(facts.seed, "company").shuffled(sorted(free))
     shares = dict(request.difficulty.settled)
