@@ -9,7 +9,7 @@ from typing import TypeVar
 from mmrag.errors import SpecError, UsageError
 from mmrag.protocols import Agent, Resources
 from simulator.parts.own_agents import GLASSES, is_own
-from simulator.run.limits import READY_SECONDS
+from simulator.run.time_limits import READY_SECONDS
 from simulator.terminal import shutdown as ending
 
 T = TypeVar("T")

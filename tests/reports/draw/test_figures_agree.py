@@ -158,7 +158,7 @@ def test_csv_equals_parquet(sweep_report: Path) -> None:
 
 
 def test_no_cell_of_a_table_is_a_formula_and_numbers_stay_numbers(tmp_path: Path) -> None:
-    from simulator.reports.draw.columns import SLICE_COLUMNS, write_slices
+    from simulator.reports.draw.table_files import SLICE_COLUMNS, write_slices
 
     given = ["=1+1", "+x", "-x", "@x", "\t=1", "-1.5", "plain", "'quoted"]
     blank = dict.fromkeys(SLICE_COLUMNS)
