@@ -296,7 +296,7 @@ class Faults:
 
     def _left(self, frame) -> None:
         """Gradio says of event streams that a left page cut that they were; no other page may."""
-        cut = ("AbortError: signal is aborted", "Connection errored out")
+        cut = ("AbortError: signal is", "AbortError: BodyStreamBuffer", "Connection errored out")
         if frame.parent_frame is None:
             self.found = [one for one in self.found if not any(word in one for word in cut)]
 

@@ -38,7 +38,7 @@ def test_the_board_in_the_browser(page: Page, server: Server) -> None:
     expect(page.locator("#mm-hero h1")).to_have_text("first")
     assert "run=first" in page.url
     expect(page.locator("#mm-wrong")).to_contain_text(
-        "Largest loss beyond chance, of 1 degradation"
+        "The largest loss beyond chance is under low-light@3"
     )
     line.locator("[data-note]").click()
     page.get_by_label("Tags, separated by commas").fill("baseline, <b>x</b>")

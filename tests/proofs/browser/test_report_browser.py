@@ -30,7 +30,7 @@ def test_the_page_is_quiet_and_fits(
     page.goto(url)
     assert noise == [url]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("svg[role=img]").count() >= 10
+    assert page.locator("svg[role=img]").count() >= 8
     assert page.locator("img:not([alt])").count() == 0
     broken = "[...document.images].filter(i => !i.naturalWidth).length"
     assert page.evaluate(broken) == 0
