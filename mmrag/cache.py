@@ -30,7 +30,7 @@ from mmrag.protocols import (
 )
 from mmrag.readiness import warm
 from mmrag.records import Evidence, Record, Usage, encode
-from mmrag.search.around import AroundImageSearch, AroundWebSearch, Ask, Found
+from mmrag.search.search_wrappers import AroundImageSearch, AroundWebSearch, Ask, Found
 from mmrag.search.session_passages import searched_passages
 from mmrag.turn_clock import forget_words
 

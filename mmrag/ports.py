@@ -1,4 +1,4 @@
-"""A place to listen at, had before anybody is told of it, and who is answered there."""
+"""Reserve a free port before its URL is printed, and say who is answered there."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ from numpy.typing import NDArray
 
 from simulator.studio.camera.developing import develop
 from simulator.studio.camera.product_shot import studio
+from simulator.studio.camera.scene_to_picture import compose, seed_of
 from simulator.studio.camera.staging import Staged, stage
-from simulator.studio.camera.taking import compose, seed_of
 from simulator.studio.tracing.tracer import trace
 from simulator.world.facts.look import KINDS, LABELLED, Look
 from simulator.world.pictures.scene import Scene
-from simulator.world.pictures.shoot import CLUTTER, NEARNESS
+from simulator.world.pictures.session_pictures import CLUTTER, NEARNESS
 from simulator.world.pictures.traits import Draws
 
 FAMILIES = range(1_000_000_000, 1_400_000_000)
@@ -98,7 +98,7 @@ class Taken(NamedTuple):
 
 def taken(scene: Scene, staged: Staged, eye: int = 0) -> Taken:
     """One staged scene traced and developed."""
-    from simulator.studio.camera.seeing import visible_shares
+    from simulator.studio.camera.visibility import visible_shares
 
     seed, view = seed_of(scene) + eye, staged.view
     traced = trace(staged.placed, staged.light, view, scene.width, scene.height, seed=seed)

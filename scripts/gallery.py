@@ -15,11 +15,11 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mmrag.records import Box
 from simulator.optics import degrade
-from simulator.optics.record import DegradationRecord, Degraded
+from simulator.optics.degradation_record import DegradationRecord, Degraded
 from simulator.optics.shape.geometry import bounds
 from simulator.optics.spec import VARIANTS
 from simulator.run.captures import KINDS
-from simulator.studio.camera.taking import compose
+from simulator.studio.camera.scene_to_picture import compose
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
 

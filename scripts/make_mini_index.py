@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mmrag.encoders.cache import EmbeddingCache, vector_key
+from mmrag.encoders.vector_cache import EmbeddingCache, vector_key
 from mmrag.files.atomic import file_sha256, write_json
 from mmrag.search.index.build import build_index
 from mmrag.search.index.identity import read_manifest

@@ -23,12 +23,12 @@ from reader.pages import bank, chatter
 from reader.wordings import Wordings
 
 from mmrag.agents.grounded import heads
-from mmrag.agents.grounded.reading import stated
-from mmrag.agents.grounded.states import States
+from mmrag.agents.grounded.builtin_reader import stated
+from mmrag.agents.grounded.contextual_vectors import States
 from mmrag.encoders import text_encoders
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.language.voices.reading import OPEN, voice
+from simulator.world.language.voices.voice_reader import OPEN, voice
 
 SEED, WORLD, THINGS = 24, 500_100, 1200
 """Of the training, and of the world that it is about: no world of a report."""

@@ -9,7 +9,7 @@ import msgspec
 from small_runs import picture
 
 from mmrag.files.images import LazyImage
-from mmrag.metrics.protocols import two_strikes
+from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.records import (
     Capture,
     Outcome,

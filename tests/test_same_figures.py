@@ -15,7 +15,7 @@ from called_command import mmrag
 from planted_runs import by_severity, plant
 
 from simulator import load_run
-from simulator.exchange.facts import facts_of
+from simulator.exchange.run_facts import facts_of
 from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.store.run_reader import RunReader
 from ui.home.summary import summarise

@@ -236,8 +236,8 @@ class Server:
         from mmrag.ports import listen
         from simulator.application.person_run import Playing
         from ui.home.launch import Launcher
+        from ui.opened_runs import open_runs
         from ui.pages.app import LiveSetup
-        from ui.runs import open_runs
         from ui.server import make_server
         from ui.views.live_view import AgentShelf
 

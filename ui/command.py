@@ -94,8 +94,8 @@ def _open(
     from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
     from ui.home.launch import OFFERED, Launcher
+    from ui.opened_runs import Runs, open_runs
     from ui.pages.app import LiveSetup
-    from ui.runs import Runs, open_runs
     from ui.server import make_server
     from ui.views.live_view import AgentShelf
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
 from mmrag.ports import OwnNamesOnly, OwnPagesOnly
-from ui.replay.kgshelf import LIVE, KGShelf
+from ui.replay.kg_thumbnails import LIVE, KGShelf
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -34,7 +34,7 @@ agents: Registry[Agent] = Registry(
         "crag-task1": "mmrag.agents.paper.crag_tasks:task1",
         "crag-task2": "mmrag.agents.paper.crag_tasks:task2",
         "crag-task3": "mmrag.agents.paper.crag_tasks:task3",
-        "garage": "mmrag.agents.paper.garage:make",
+        "garage": "mmrag.agents.paper.garage_agent:make",
         "rag": "mmrag.agents.paper.baselines:rag",
         "grounded": "mmrag.agents.grounded.agent:grounded",
         "python": "mmrag.agents.own.adapters:python",

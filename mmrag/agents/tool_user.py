@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mmrag.agents.ask_back import heard
+from mmrag.agents.ask_line import parse_ask_line
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.agents.templates import render
 from mmrag.agents.tool_loop import ToolBounds, answer_with_tools
@@ -62,7 +62,7 @@ class ToolUser:
             trace=trace.steps,
             usage=found.usage,
         )
-        return heard(reply, query)
+        return parse_ask_line(reply, query)
 
 
 def make(

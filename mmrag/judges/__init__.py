@@ -13,11 +13,11 @@ judges: Registry[Judge] = Registry(
     group="mmrag.judges",
     builtin={
         "builtin": "mmrag.judges.builtin:builtin_judge",
-        "boxes": "mmrag.judges.located:BoxJudge",
+        "boxes": "mmrag.judges.location_judges:BoxJudge",
         "exact": "mmrag.judges.simple:ExactJudge",
         "fixed": "mmrag.judges.simple:FixedJudge",
-        "model": "mmrag.judges.model:ModelJudge",
-        "names": "mmrag.judges.located:names",
+        "model": "mmrag.judges.model_judge:ModelJudge",
+        "names": "mmrag.judges.location_judges:names",
         "panel": "mmrag.judges.panel:Panel",
     },
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from mmrag.encoders.cache import CachedTexts
+from mmrag.encoders.vector_cache import CachedTexts
 from mmrag.errors import SpecError
-from mmrag.judges.papers import crud, ragas, ragas_reference
+from mmrag.judges.papers import ragas, ragas_reference, reference_measures
 from mmrag.judges.papers.garage_judge import (
     EncoderAssessor,
     GarageJudge,
@@ -27,7 +27,7 @@ SUITES = {
     "ragas": ragas.MEASURES,
     "ragas-reference": ragas_reference.MEASURES,
     "garage": GARAGE,
-    "crud": crud.MEASURES,
+    "crud": reference_measures.MEASURES,
 }
 """Measures by the paper that they come from, in the order of its tables."""
 
@@ -71,9 +71,9 @@ def model_measurers(
         ragas.RagasJudge(model, name=name, encoder=encoder, prompts=prompts),
         ragas_reference.ReferenceRagas(model, name=name, encoder=encoder, prompts=prompts),
         GarageJudge(ModelAssessor(model, name=name)),
-        crud.QuestEval(model, name=name),
-        crud.Overlap(),
-        crud.Retrieval(),
+        reference_measures.QuestEval(model, name=name),
+        reference_measures.Overlap(),
+        reference_measures.Retrieval(),
         *_likeness(encoder),
     )
 
@@ -83,15 +83,20 @@ def encoder_measurers(encoder: Encoder) -> tuple[Measurer, ...]:
     return (
         EncoderRagas(encoder),
         GarageJudge(EncoderAssessor(encoder)),
-        crud.Overlap(),
-        crud.Retrieval(),
+        reference_measures.Overlap(),
+        reference_measures.Retrieval(),
         *_likeness(encoder),
     )
 
 
 def label_measurers() -> tuple[Measurer, ...]:
     """Annotations decide."""
-    return LabelRagas(), GarageJudge(LabelAssessor()), crud.Overlap(), crud.Retrieval()
+    return (
+        LabelRagas(),
+        GarageJudge(LabelAssessor()),
+        reference_measures.Overlap(),
+        reference_measures.Retrieval(),
+    )
 
 
 def _likeness(encoder: Encoder | None) -> tuple[Measurer, ...]:
@@ -99,5 +104,5 @@ def _likeness(encoder: Encoder | None) -> tuple[Measurer, ...]:
     if encoder is None:
         return ()
     by_token = encoder.by_token if isinstance(encoder, CachedTexts) else encoder
-    tokens = (crud.BertScore(by_token),) if isinstance(by_token, TokenEncoder) else ()
-    return (crud.Likeness(encoder), *tokens)
+    tokens = (reference_measures.BertScore(by_token),) if isinstance(by_token, TokenEncoder) else ()
+    return (reference_measures.Likeness(encoder), *tokens)

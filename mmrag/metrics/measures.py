@@ -6,6 +6,7 @@ A name parses back to its measure: `measure("ndcg@10") == Measure(..., k=10)`.
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 import msgspec
 
@@ -20,6 +21,8 @@ class Measure(Record, frozen=True, kw_only=True):
     formula: str
     meaning: str
     source: str
+    unit: Literal["share", "number"] = "share"
+    """Shares run from 0 to 1 and are shown in percent where that is the custom."""
     k: int | None = None
     """Cut-off, for measures of a ranking; part of the name: `recall@5`."""
 
@@ -214,6 +217,7 @@ _ALL = (
         formula="characters of the reply",
         meaning="How long the reply is.",
         source="CRUD-RAG",
+        unit="number",
     ),
     Measure(
         name="rouge_l",

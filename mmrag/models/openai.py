@@ -37,8 +37,8 @@ from mmrag.models.endpoint_errors import (
     retry_after,
     unsaid,
 )
-from mmrag.models.limits import AdaptiveLimit
 from mmrag.models.messages import sent
+from mmrag.models.request_limits import AdaptiveLimit
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.registry import Spec

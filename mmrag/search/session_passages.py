@@ -18,7 +18,7 @@ import msgspec
 from mmrag.passages import Cut
 from mmrag.protocols import Encoder, NearestWebSearch, WebSearch
 from mmrag.records import Evidence, Passage
-from mmrag.search.around import AroundWebSearch, Ask, Found
+from mmrag.search.search_wrappers import AroundWebSearch, Ask, Found
 
 _BROUGHT: ContextVar[tuple[Passage, ...]] = ContextVar("passages of the session", default=())
 _HANDED: ContextVar[int] = ContextVar("how many of them are handed over", default=0)

@@ -12,11 +12,14 @@ import unicodedata
 from collections.abc import Sequence
 
 from mmrag.text.markup import unwrapped
-from mmrag.text.refusals import ENGLISH, FOREIGN, FOREIGN_BUT, MORE
-from mmrag.text.scripts import unmask
+from mmrag.text.refusal_patterns import ENGLISH, FOREIGN, FOREIGN_BUT, MORE
+from mmrag.text.transliteration import unmask
 
 MAX_CHARS = 4_000
 """Longer replies are judged on their beginning: CRAG-MM cuts at 75 tokens, about 400 characters."""
+
+_MOST_QUOTED = 60
+"""Most characters of a refusal that a reason repeats."""
 
 
 def official_missing(reply: str, protocol: str = "kddcup25") -> bool:
@@ -47,12 +50,13 @@ def is_missing(reply: str) -> bool:
 
 
 def missing_reason(reply: str) -> str | None:
-    """Why a reply counts as missing (`empty`, `refusal`, `clarification`), or None if it answers.
+    """Why a reply counts as missing, or None if it answers: `empty`, or `refusal` or
+    `clarification` with the words that say so.
 
     A reply that declines *and then* answers is an answer: "I don't know, but it is 4".
 
-    >>> missing_reason("I dont know…"), missing_reason("I don’t know, but it is 4")
-    ('refusal', None)
+    >>> missing_reason("Sorry, no idea."), missing_reason("I don’t know, but it is 4")
+    ('refusal: "no idea"', None)
     """
     return missing_in(plain(reply))
 
@@ -63,15 +67,15 @@ def missing_in(text: str) -> str | None:
         # A lone symbol may be an answer ("π" is a letter, "+" is not): only blanks are missing.
         return "empty" if not re.search(r"[^\s\W]|[+=<>%$€£]", text) else None
     bare = text.strip(" .!?,;:-\"'()[]")
-    if len(bare) < 80 and _BARE.fullmatch(bare):
-        return "refusal"
+    if len(bare) < 80 and (match := _BARE.fullmatch(bare)):
+        return _quoting("refusal", match)
     if (
         len(text) < 200
         and not ENGLISH.search(text)
-        and FOREIGN.search(text)
+        and (match := FOREIGN.search(text))
         and not FOREIGN_BUT.search(text)
     ):
-        return "refusal"
+        return _quoting("refusal", match)
     lowered = text.lower()
     if not any(cue in lowered for cue in _CUES):
         return None
@@ -80,10 +84,10 @@ def missing_in(text: str) -> str | None:
         return None
     found: str | None = None
     for clause in _clauses(text):
-        if _refuses(clause):
-            found = "refusal"
-        elif _CLARIFY.search(clause):
-            found = found or "clarification"
+        if match := _refuses(clause):
+            found = _quoting("refusal", match)
+        elif match := _CLARIFY.search(clause):
+            found = found or _quoting("clarification", match)
         elif found is None and _PREAMBLE.fullmatch(clause):
             continue
         elif not _IDLE.search(clause):
@@ -115,8 +119,12 @@ def declines(text: str) -> bool:
     )
 
 
-def _refuses(text: str) -> bool:
-    return bool(_REFUSE.search(text) or MORE.search(text))
+def _refuses(text: str) -> re.Match[str] | None:
+    return _REFUSE.search(text) or MORE.search(text)
+
+
+def _quoting(why: str, match: re.Match[str]) -> str:
+    return f'{why}: "{" ".join(match[0][:_MOST_QUOTED].split())}"'
 
 
 def is_exact(prediction: str, references: Sequence[str]) -> bool:

@@ -24,14 +24,14 @@ import pyarrow.parquet as pq
 from mmrag.metrics.headline import Uncertainty
 from mmrag.records import Reference, Turn
 from simulator.ears.hearing import Hearing
+from simulator.ears.hearing_loss import loss
 from simulator.ears.noises import LEVELS
-from simulator.ears.parts import ears, voices
 from simulator.ears.sounds import read
-from simulator.ears.words import loss
+from simulator.ears.voice_and_ear import ears, voices
 from simulator.parts.resources import cache_folder
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_runs
-from simulator.reports.losses.hearing import hearing
+from simulator.reports.losses.hearing_losses import hearing
 from simulator.reports.read.frame import Frame
 from simulator.store.run_reader import RunReader
 from simulator.world.sessions import World

@@ -26,7 +26,7 @@ from PIL import Image
 
 from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
-from mmrag.metrics.protocols import score
+from mmrag.metrics.scoring_protocols import score
 from mmrag.records import (
     Capture,
     Query,

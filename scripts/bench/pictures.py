@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.taking import compose
+from simulator.studio.camera.scene_to_picture import compose
 from simulator.studio.things.kinds import KINDS as BUILT
 from simulator.world.facts.look import KINDS, LABELLED, Look
 from simulator.world.pictures.scene import Scene

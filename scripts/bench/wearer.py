@@ -29,7 +29,7 @@ from PIL import Image
 from mmrag.files.images import LazyImage
 from mmrag.judges import make_judge
 from mmrag.judges.simple import ExactJudge
-from mmrag.metrics.protocols import two_strikes
+from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.protocols import Judge
 from mmrag.records import (
     ASKS,

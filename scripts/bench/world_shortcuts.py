@@ -21,7 +21,7 @@ from simulator.world.checks.published import TYPES
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import make_sessions
 from simulator.world.language.questions.question_records import Conversation, Question
-from simulator.world.language.voices.reading import named
+from simulator.world.language.voices.voice_reader import named
 
 Guess = str | None
 """What a strategy answers; None abstains."""

@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from mmrag.agents.grounded.lines import lines_about
-from mmrag.agents.grounded.states import NAME_WORD
+from mmrag.agents.grounded.contextual_vectors import NAME_WORD
+from mmrag.agents.grounded.evidence_lines import lines_about
 from mmrag.agents.grounded.values import read_value
 from mmrag.agents.paper.crag_kg import KgLookup
 from mmrag.agents.trace import Trace
@@ -16,8 +16,8 @@ from reader.needs import Asked, plain
 from reader.pages import Bank, Stated
 from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.kg.endpoints import crag_tools
-from simulator.world.crag.questions.drawing import INVALID
 from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
+from simulator.world.crag.questions.template_parts import INVALID
 from simulator.world.facts.generate import generate_facts
 
 SEED, THINGS = 500_200, 200

@@ -7,16 +7,16 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from mmrag.agents.grounded.contextual_vectors import mask_names
 from mmrag.agents.grounded.heads import RELATION, SLOTS
-from mmrag.agents.grounded.states import mask_names
 from mmrag.agents.grounded.times import numbers_in
 from reader.pages import KINDS
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import Entity, Ref, attribute_of
 from simulator.world.facts.factbase import FactBase
-from simulator.world.language.filling import Filled, Moment, Statistics, fill
+from simulator.world.language.filled_needs import Filled, Moment, Statistics, fill
 from simulator.world.language.voices.needs import Want
-from simulator.world.language.voices.reading import Voice
+from simulator.world.language.voices.voice_reader import Voice
 
 _TRIES = 6
 """Things that a need is put to until one has an answer to it."""

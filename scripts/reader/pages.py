@@ -10,8 +10,8 @@ from simulator.world.facts.domain_schema import Attribute, attributes_of, domain
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS as BY_DOMAIN
 from simulator.world.facts.wording import say_value
-from simulator.world.language.voices.reading import Voice
-from simulator.world.pages.writing import say_time
+from simulator.world.language.voices.voice_reader import Voice
+from simulator.world.pages.page_writer import say_time
 
 HUBS = ("person", "company", "town")
 KINDS = (*(kind for kinds in BY_DOMAIN.values() for kind in kinds), *HUBS)

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
 
+from mmrag.agents.grounded.builtin_reader import stated
+from mmrag.agents.grounded.contextual_vectors import States, by_word, spans_of
 from mmrag.agents.grounded.heads import (
     AROUND,
     BEFORE,
@@ -25,8 +27,6 @@ from mmrag.agents.grounded.heads import (
     grams,
     kind_of,
 )
-from mmrag.agents.grounded.reading import stated
-from mmrag.agents.grounded.states import States, by_word, spans_of
 from mmrag.agents.grounded.values import Value, quantities
 from reader.needs import Asked
 from reader.pages import Bank, Stated

@@ -27,8 +27,8 @@ from simulator.world.facts.domain_schema import (
     attributes_of,
     domain_of_kind,
 )
-from simulator.world.language.expressions import parse
-from simulator.world.language.meanings import meaning
+from simulator.world.language.expression_parser import parse
+from simulator.world.language.expression_types import meaning
 from simulator.world.language.program import UNITS
 from simulator.world.language.voices.needs import Want, read_slot, result_of
 

@@ -25,7 +25,7 @@ from simulator.stages.handing import staged
 from simulator.stages.truth import Truth
 from simulator.world.build.world_manifest import Ladder, Rung, read_manifest
 from simulator.world.sessions import read_world
-from simulator.world.truth import WorldTruth
+from simulator.world.turn_truth import WorldTruth
 
 NOTHING = "nothing"
 STAGES = {NOTHING: "the question alone", **spec.STAGES}

@@ -24,7 +24,7 @@ from simulator.terminal.rich_text import as_html, as_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mmrag.encoders.cache import CachedTexts
+    from mmrag.encoders.vector_cache import CachedTexts
     from mmrag.judges.measure_registry import Measurer
     from mmrag.protocols import Model
     from simulator.store.run_reader import RunReader
@@ -93,8 +93,9 @@ def _in_words(cell: dict[str, Any]) -> tuple[str, str]:
     many = f"{cell['n']}" + (f", {cell['failed']} failed" if cell["failed"] else "")
     if cell["estimate"] is None:
         return "–", f"{many}: {cell['why']}" if cell["why"] else many
-    interval = "" if cell["low"] is None else f"  [{cell['low']:.3f}, {cell['high']:.3f}]"
-    return f"{cell['estimate']:.3f}{interval}", many
+    digits = ".1f" if cell["unit"] == "number" else ".3f"
+    interval = "" if cell["low"] is None else f"  [{cell['low']:{digits}}, {cell['high']:{digits}}]"
+    return f"{cell['estimate']:{digits}}{interval}", many
 
 
 def measure(
@@ -173,7 +174,7 @@ def model_name(model: str | Model) -> str:
 def cached_encoder(spec: str) -> CachedTexts:
     """A text encoder that encodes no text twice, not even in another run."""
     from mmrag.encoders import text_encoders
-    from mmrag.encoders.cache import CachedTexts
+    from mmrag.encoders.vector_cache import CachedTexts
     from simulator.parts.resources import shipped_vectors
 
     return CachedTexts(text_encoders.create(spec), shipped_vectors())
@@ -189,7 +190,7 @@ def _takers(
     max_cost: float | None,
 ) -> tuple[Measurer, ...]:
     from mmrag.judges import measure_registry as measuring
-    from mmrag.judges.papers.crud import BERT
+    from mmrag.judges.papers.reference_measures import BERT
 
     if model is not None:
         kept = paid_model(store, model, max_cost)

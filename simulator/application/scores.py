@@ -11,7 +11,7 @@ from simulator.terminal.rich_text import as_html, as_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mmrag.metrics.protocols import TurnScore
+    from mmrag.metrics.scoring_protocols import TurnScore
     from simulator.run.results.turn_results import ScoreOptions
     from simulator.store.run_reader import RunReader
 
@@ -57,8 +57,11 @@ class Scores(_Figures):
         figures: dict[str, Any],
         options: ScoreOptions,
         conditions: dict[str, dict[str, Any]] | None = None,
+        condition: str | None = None,
     ) -> None:
         super().__init__(figures)
+        self.condition = condition
+        """What all turns were asked under; None where that differs or is not known."""
         self.options = options
         """What they were computed with."""
         self.conditions = conditions or {}
@@ -110,18 +113,18 @@ class Scores(_Figures):
         """A row for all together and one for each condition, a column for each figure."""
         import pandas as pd
 
-        from simulator.exchange.facts import named_figures
+        from simulator.exchange.run_facts import named_figures
 
         rows = {"all": self["all"], **self.conditions}
         return pd.DataFrame({name: named_figures(found) for name, found in rows.items()}).T
 
     def with_figures(self, **more: Any) -> Scores:
         """The same, and some more figures."""
-        return Scores({**self._figures, **more}, self.options, self.conditions)
+        return Scores({**self._figures, **more}, self.options, self.conditions, self.condition)
 
     def tables(self) -> list[Any]:
         """As tables for a terminal (rich)."""
-        return _tables(self, self.options, self.conditions)
+        return _tables(self)
 
     def __repr__(self) -> str:
         return as_text(*self.tables())
@@ -178,18 +181,19 @@ def scores_of(
         figures = score_run(run, options, turns)
     if (language := language_note(run)) is not None:
         figures["language"] = language
-    return Scores(figures, options, conditions)
+    asked = run.conditions()
+    return Scores(figures, options, conditions, asked[0] if len(asked) == 1 else None)
 
 
-def _tables(
-    figures: Mapping[str, Any], options: ScoreOptions, conditions: dict[str, dict[str, Any]]
-) -> list[Any]:
+def _tables(figures: Scores) -> list[Any]:
     """The headline figures as a table, and a line for each condition where there are several."""
     from rich.table import Table
     from rich.text import Text
 
     from simulator.run.results.error_texts import ErrorTexts
 
+    options, conditions = figures.options, figures.conditions
+    condition = figures["options"]["degradation"] or figures.condition
     shown: list[Any] = []
     for view in ("all", "ego"):
         found = figures.get(view)
@@ -200,8 +204,8 @@ def _tables(
             title += f", agent errors count as {options.agent_errors}"
         if view == "ego":
             title += ", egocentric only"
-        if figures["options"]["degradation"] is not None and conditions:
-            title += f", {figures['options']['degradation']}"
+        if condition is not None:
+            title += f", {condition}"
         if options.protocol == "crag":
             shown += [_crag_table(found, title), Text(_crag_footer(found), style="dim")]
             continue

@@ -21,8 +21,8 @@ from simulator.terminal.interruption import Interrupted
 from simulator.terminal.shutdown import command_begins, command_is_done
 
 _MODULES = (
-    "runs", "doors", "plugins", "agents", "world", "search", "reports", "judge", "verdicts",
-    "measure", "data", "lab.group",
+    "runs", "exchange_commands", "plugins", "agents", "world", "search", "reports", "judge",
+    "verdicts", "measure", "data", "lab.group",
 )  # fmt: skip
 """Modules of this package with a `register(app)`; their order is the order of the help."""
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mmrag.protocols import Agent
     from mmrag.records import Reply, Step
-    from simulator.run.trials import Trial
+    from simulator.run.calibration_trials import Trial
 
 agent_app = typer.Typer(help="Agents: list, describe, calibrate.", no_args_is_help=True)
 
@@ -111,9 +111,15 @@ def calibrate(
     import msgspec
 
     from mmrag.errors import ConflictError
+    from simulator.run.calibration_trials import (
+        asked_whole,
+        findings,
+        play,
+        risk_coverage,
+        trials_of,
+    )
+    from simulator.run.calibration_trials import calibrate as fitted
     from simulator.run.config import read_config
-    from simulator.run.trials import asked_whole, findings, play, risk_coverage, trials_of
-    from simulator.run.trials import calibrate as fitted
     from simulator.store.run_reader import RunReader
 
     if out.exists():
@@ -163,12 +169,12 @@ def ask(
     import asyncio
     from functools import partial
 
-    from mmrag.agents.own.outside import contained
+    from mmrag.agents.own.foreign_code import contained
     from mmrag.agents.own.reply_checks import checked
     from mmrag.errors import AgentError, MmragError, words
     from mmrag.files.images import LazyImage
     from mmrag.records import Query
-    from simulator.application.picture_knowledge import what_it_knows
+    from simulator.application.agent_limits_notice import agent_limits_notice
     from simulator.parts.run_parts import Parts
     from simulator.run.config import RunConfig
     from simulator.terminal.shutdown import heeding_ctrl_c, stdout_aside
@@ -180,7 +186,7 @@ def ask(
         LazyImage.from_path(image).pil()  # broken: reported before anything is loaded
     parts = Parts(RunConfig(data=data, agent=agent, search=search))
     parts.check_agent()
-    if (knows := what_it_knows(agent, data, search)) and not as_json:
+    if (knows := agent_limits_notice(agent, data, search)) and not as_json:
         typer.echo(knows, err=True)
     _ = parts.resources  # opened while the terminal still shows how far it is
     failed: list[str] = []

@@ -112,7 +112,7 @@ def _open(file: str, pictures: str, split: str) -> SessionSource:
 
 def _check_published(source: SessionSource, *, as_json: bool) -> None:
     """One session at a time: a row of CRAG may hold fifty pages."""
-    from simulator.datasets.broken import problem_of
+    from simulator.datasets.unreadable_row import problem_of
 
     bad: dict[str, str] = {}
     sessions = turns = unscored = 0

@@ -211,7 +211,7 @@ def link(
     from simulator.cli.tables.link_table import print_links
     from simulator.reports.figures.headline import headline
     from simulator.reports.figures.report import ReportOptions, load_runs
-    from simulator.reports.losses.link import sent
+    from simulator.reports.losses.link_losses import sent
     from simulator.store.run_reader import RunReader
 
     how = Uncertainty(resamples=resamples, seed=seed)

@@ -245,7 +245,7 @@ def verify(
 
     A person's own words cannot be proved.
     """
-    from simulator.application.run_proof import verify_run
+    from simulator.application.verify_wearers import verify_run
     from simulator.store.seal import seal_of
 
     if against is not None:

@@ -13,7 +13,7 @@ from mmrag.errors import SpecError, UsageError
 from simulator.cli.options.flags import AsJson, OldCondition
 
 if TYPE_CHECKING:
-    from mmrag.metrics.protocols import TurnScore
+    from mmrag.metrics.scoring_protocols import TurnScore
     from mmrag.records import Verdict
     from simulator.application.scores import Scores
     from simulator.run.results.official import ScoredReply
@@ -116,7 +116,7 @@ def _weighted(figures: dict[str, Any], turns: list[TurnScore], traffic: Path | N
 
 
 def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
-    from mmrag.metrics.protocols import score as score_turns
+    from mmrag.metrics.scoring_protocols import score as score_turns
     from simulator.exchange.outcome_files import read_turns
     from simulator.run.results.error_texts import error_texts_in
     from simulator.run.results.official import as_in_kit

@@ -71,7 +71,7 @@ def _build(
     source: str, out: Path, tokens: int, overlap: int, cache: Path | None, shard: Shard | None,
     **how: Any,
 ) -> None:  # fmt: skip
-    from mmrag.encoders.cache import EmbeddingCache
+    from mmrag.encoders.vector_cache import EmbeddingCache
     from mmrag.passages import Chunker
     from mmrag.search.index.build import build_index
     from mmrag.search.index.sources import open_source
@@ -139,7 +139,7 @@ def import_(
     as_json: AsJson = False,
 ) -> None:
     """Take over image_embeddings or web_search_embeddings. The source is only read."""
-    from mmrag.search.index.exchange import import_index
+    from mmrag.search.index.public_package_index import import_index
 
     import_index(source, out, image_encoder=image_encoder, text_encoder=text_encoder)
     info(out, as_json=as_json)
@@ -150,7 +150,7 @@ def export(
     out: Annotated[Path, typer.Argument(help="Folder to write.")],
 ) -> None:
     """Write an index as the public package reads it."""
-    from mmrag.search.index.exchange import export_index
+    from mmrag.search.index.public_package_index import export_index
 
     for name in export_index(folder, out):
         typer.echo(f"{name} written to {out}")

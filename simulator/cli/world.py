@@ -71,7 +71,7 @@ def new(
     with interruptible("what was written of the world"):
         from simulator.world.build.folder import build
         from simulator.world.build.request import make_difficulty, make_request
-        from simulator.world.language.voices.reading import whose
+        from simulator.world.language.voices.voice_reader import whose
 
         request = make_request(
             seed,
@@ -165,7 +165,7 @@ def crag(
     from mmrag.errors import UsageError
     from simulator.counting import counted
     from simulator.parts.toolboxes import open_stage
-    from simulator.world.crag.rows import crag_rows, write_rows
+    from simulator.world.crag.crag_rows import crag_rows, write_rows
 
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise UsageError(f"{out}: no file can be written there; give one in a folder that exists.")

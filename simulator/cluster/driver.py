@@ -21,12 +21,12 @@ from simulator.cluster.lookup import Sessions
 from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import Lost, answered, load_ray
 from simulator.cluster.schedule import QueuedConversation, Schedule, WorkerSeat
-from simulator.cluster.worker import Job, Ready, Worker, cache_of, heard
+from simulator.cluster.worker import Job, Ready, Worker, cache_of, decode_progress
 from simulator.run.engine import broken_turns
 from simulator.run.runner import Progress, labelled
 from simulator.store.leases import following
 from simulator.store.run_store import RunStore
-from simulator.store.shards import shard_of
+from simulator.store.shard_files import shard_of
 
 GATHERED = 1.0
 """Seconds between two times that the run takes in what its shards have."""
@@ -235,7 +235,7 @@ class _Driver:
         worker = place.worker
         lent = await lend(item, worker)
         if lent.what == "held":
-            self._on_progress(heard(lent.said))
+            self._on_progress(decode_progress(lent.said))
             return
         if lent.what == "taken over":
             schedule.again(item)

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Container
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from mmrag.errors import ConflictError, StoreError
+from mmrag.errors import StoreError
 from mmrag.files.images import LazyImage
 from mmrag.records import ImageLookup, Session, TurnResult, decode_as, encode
 from simulator.cluster.ray_connection import Lost, answered
 from simulator.store.leases import ShardStore
 from simulator.store.run_pictures import without_picture
-from simulator.store.shards import PATIENCE
+from simulator.store.shard_files import retry_until_free
 
-SessionSent = tuple[bytes, dict[str, bytes]]
-"""A session's record, and beside it those pictures by hash that the other end may not have."""
 
-LeaseSent = tuple[int, list[bytes], SessionSent | None]
-"""Epoch, committed turns, the session as it stands."""
+class SessionSent(NamedTuple):
+    """A session's record, and beside it those pictures that the other end may not have."""
+
+    record: bytes
+    pictures: dict[str, bytes]
+    """By hash."""
+
+
+class LeaseSent(NamedTuple):
+    """A lease, with what was committed of its conversation."""
+
+    epoch: int
+    done: list[bytes]
+    begun: SessionSent | None
+    """The session as it stands."""
 
 
 class Keeper:
     """An actor: every call may be repeated, and says False to who holds the lease no longer."""
 
     def __init__(self, run: str, number: int) -> None:
-        self._shard = _open(Path(run), number)
+        self._shard = retry_until_free(lambda: ShardStore(Path(run), number))
 
     async def ready(self) -> None:
         """Return once the file is open."""
@@ -37,7 +47,7 @@ class Keeper:
         await asyncio.wrap_future(self._shard.take(session_id, degradation))
         lease = self._shard.lease(session_id, degradation)
         begun = None if lease.begun is None else packed(lease.begun)
-        return lease.epoch, [encode(result) for result in lease.done], begun
+        return LeaseSent(lease.epoch, [encode(result) for result in lease.done], begun)
 
     async def begin(self, epoch: int, position: int, sent: SessionSent, broken: bool) -> bool:
         """Record a session as the agent is going to see it."""
@@ -75,11 +85,11 @@ class LeasedConversation:
 
     def __init__(self, keeper: Any, position: int, lease: LeaseSent) -> None:
         self._keeper, self._position = keeper, position
-        self._epoch, done, begun = lease
+        self._epoch, begun = lease.epoch, lease.begun
         self._begun = None if begun is None else unpacked(begun)
-        self._there = set[str]() if begun is None else set(begun[1])
+        self._there = set[str]() if begun is None else set(begun.pictures)
         """Pictures that the keeper has."""
-        self.done = [decode_as(TurnResult, result) for result in done]
+        self.done = [decode_as(TurnResult, result) for result in lease.done]
 
     @staticmethod
     async def take(
@@ -113,7 +123,7 @@ class LeasedConversation:
 
     def _new(self, session: Session) -> SessionSent:
         sent = packed(session, self._there)
-        self._there.update(sent[1])
+        self._there.update(sent.pictures)
         return sent
 
     async def _sent(self, reference: Any) -> None:
@@ -126,19 +136,18 @@ def packed(session: Session, there: Container[str] = ()) -> SessionSent:
     captures = (session.capture, *(turn.capture for turn in session.turns))
     images = [capture.image for capture in captures if capture is not None]
     new = {i.sha256: i for i in images if i.sha256 and i.sha256 not in there}
-    return encode(session), {digest: image.data for digest, image in new.items()}
+    return SessionSent(encode(session), {digest: image.data for digest, image in new.items()})
 
 
 def unpacked(sent: SessionSent, other: ImageLookup | None = None) -> Session:
     """A session that was sent; `other` has the pictures that were not sent along."""
-    record, pictures = sent
 
     def picture(digest: str) -> LazyImage:
-        if digest in pictures or other is None:
-            return LazyImage.from_bytes(pictures[digest])
+        if digest in sent.pictures or other is None:
+            return LazyImage.from_bytes(sent.pictures[digest])
         return other(digest)
 
-    return decode_as(Session, record, images=picture)
+    return decode_as(Session, sent.record, images=picture)
 
 
 async def _asked(reference: Any) -> Any:
@@ -149,14 +158,3 @@ async def _asked(reference: Any) -> Any:
             f"the process that keeps the turns ended and cannot start again ({error}). What was "
             "committed is kept; mend that, then `mmrag resume` the run."
         ) from error
-
-
-def _open(run: Path, number: int) -> ShardStore:
-    patience = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return ShardStore(run, number)
-        except ConflictError:  # the process before is still ending
-            if time.monotonic() > patience:
-                raise
-            time.sleep(0.1)

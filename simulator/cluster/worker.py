@@ -24,7 +24,7 @@ from simulator.run.config import RunConfig
 from simulator.run.runner import Conversations, Progress
 from simulator.run.slots import Places
 from simulator.store.provenance import revision
-from simulator.store.shards import shard_of
+from simulator.store.shard_files import shard_of
 
 
 def _commit() -> str | None:
@@ -87,7 +87,7 @@ class Worker:
             progress = await self._conversations.hold(position, session, degradation, kept)
         except Fenced:
             return None
-        return told(progress)
+        return encode_progress(progress)
 
     async def stats(self) -> bytes:
         """How often the cache helped."""
@@ -124,12 +124,12 @@ class Worker:
         return agent
 
 
-def told(progress: Progress) -> bytes:
+def encode_progress(progress: Progress) -> bytes:
     """What the driver counts of a conversation: outcomes, times and costs, and no texts."""
     return encode(msgspec.structs.replace(progress, results=tuple(map(_slim, progress.results))))
 
 
-def heard(data: bytes) -> Progress:
+def decode_progress(data: bytes) -> Progress:
     """The same at the other end."""
     return decode_as(Progress, data)
 

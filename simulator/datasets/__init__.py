@@ -37,7 +37,7 @@ readers: Registry[SessionSource] = Registry(
         "crag-mm-diagnostics": "simulator.datasets.papers.diagnostics:open_diagnostics",
         "crag": "simulator.datasets.papers.crag:open_crag",
         "crud": "simulator.datasets.papers.crud:open_crud",
-        "run": "simulator.exchange.asked_again:open_run",
+        "run": "simulator.exchange.run_as_data:open_run",
     },
 )
 

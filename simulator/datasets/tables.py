@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError, SpecError, Unavailable
-from simulator.datasets.broken import words_of
-from simulator.datasets.contents import Contents
+from simulator.datasets.content_hashes import Contents
+from simulator.datasets.unreadable_row import words_of
 
 _ROWS = 16
 """Rows decoded at once: a row carries a picture of up to megabytes."""

@@ -20,8 +20,8 @@ from mmrag.errors import DataError, Denied, ServiceError, ServiceTimeout, words
 from mmrag.files.atomic import write_bytes
 from mmrag.records import Heard, Turn, encode
 from simulator.ears.noises import CHATTER, noisy
-from simulator.ears.parts import Ear, Voice
 from simulator.ears.sounds import Sound, read, read_file
+from simulator.ears.voice_and_ear import Ear, Voice
 
 T = TypeVar("T")
 

@@ -16,11 +16,11 @@ from mmrag.errors import ConflictError, DataError
 from mmrag.metrics.cases import Case
 from mmrag.records import Reference, Reply, Session, Status, Step, Turn, TurnResult
 from mmrag.search.session_passages import evidence_of
-from simulator.datasets.papers.answered import Answered, Unusable, session_of
-from simulator.datasets.papers.answers import read_answers
+from simulator.datasets.papers.answer_files import read_answers
+from simulator.datasets.papers.answered_record import Answered, Unusable, session_of
 from simulator.exchange.imported_conversation import Brought, check_storable
 from simulator.exchange.inspect.read import is_inspect, read_inspect
-from simulator.exchange.traces.conversations import TraceFile
+from simulator.exchange.traces.span_conversations import TraceFile
 from simulator.exchange.turn_files import holds_turns, read_turn_file
 from simulator.run.engine import broken_turns
 from simulator.store.run_store import RunStore

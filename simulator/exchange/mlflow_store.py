@@ -20,8 +20,8 @@ import msgspec
 from mmrag.errors import ConflictError
 from mmrag.extras import need
 from mmrag.records import Outcome, outcome_word
-from simulator.exchange.facts import ExportedTalk, RunFacts, facts_of, talks
 from simulator.exchange.pictures import SUFFIXES, picture_of
+from simulator.exchange.run_facts import ExportedTalk, RunFacts, facts_of, talks
 from simulator.exchange.trace_spans import TraceSpan, TurnSpans, spans_of
 from simulator.store.export import write_table
 from simulator.store.run_reader import RunReader

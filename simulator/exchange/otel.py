@@ -15,7 +15,7 @@ import msgspec
 
 from mmrag.errors import Denied, ServiceError
 from mmrag.files.atomic import appearing
-from simulator.exchange.facts import RunFacts, facts_of, talks
+from simulator.exchange.run_facts import RunFacts, facts_of, talks
 from simulator.exchange.trace_spans import Event, TraceSpan, Value, spans_of
 from simulator.store.run_reader import RunReader
 

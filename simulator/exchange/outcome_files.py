@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from mmrag.errors import DataError
-from mmrag.metrics.protocols import TurnScore
+from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import NOT_ASKED, NOTHING_TO_JUDGE, JudgeItem, Outcome, Status, Vote
 from simulator.datasets.result_lines import ResultRow, read_rows
 from simulator.run.results.official import ScoredReply

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from mmrag.records import Evidence, Outcome, Record, Status, Step, Turn, TurnResult, outcome_word
-from simulator.exchange.facts import ExportedTalk, RunFacts
+from simulator.exchange.run_facts import ExportedTalk, RunFacts
 
 Value = str | bool | int | float | list[str]
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.agreement import compare
 from mmrag.metrics.crag_scores import Weights, by_traffic, crag_figures, judges_of
-from mmrag.metrics.protocols import TurnScore
+from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import Outcome
 from simulator.counting import counted
 

@@ -23,8 +23,8 @@ from mmrag.metrics.statistics import cluster_bootstrap
 from mmrag.protocols import Reranker
 from mmrag.records import Session
 from mmrag.search.index.open import Index
-from mmrag.search.web.passages import Mode, Web
 from mmrag.search.web.rerank import LexicalReranker
+from mmrag.search.web.web_search import Mode, Web
 from simulator.run.captures import CaptureOptics, degradations
 from simulator.world.sessions import captured
 

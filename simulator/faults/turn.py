@@ -1,7 +1,7 @@
 """The fault that the turn being asked meets, wherever in the agent's tasks and threads it matters.
 
-Agents are made once with parts that may fail (`parts.py`), and turns are asked side by side, so
-what fails hangs on who asks; asyncio's tasks and threads inherit it.
+Agents are made once with parts that may fail (`failing_parts.py`), and turns are asked side by
+side, so what fails hangs on who asks; asyncio's tasks and threads inherit it.
 """
 
 from __future__ import annotations

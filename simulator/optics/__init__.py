@@ -5,9 +5,9 @@
 >>> done.image, done.record.ssim_crop
 """
 
+from simulator.optics.degradation_record import DegradationRecord, Degraded, StepRecord
 from simulator.optics.mix import QualityMix
 from simulator.optics.pipeline import degrade
-from simulator.optics.record import DegradationRecord, Degraded, StepRecord
 from simulator.optics.spec import VARIANTS, DegradationSpec, Step
 
 __all__ = [

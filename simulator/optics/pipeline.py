@@ -16,10 +16,10 @@ import numpy as np
 
 from mmrag.records import Box, Json, Polygon
 from simulator.optics import calibrate, streams
+from simulator.optics.degradation_record import DegradationRecord, Degraded, StepRecord
 from simulator.optics.light import photometric
 from simulator.optics.light.tone import Image, Light, as_light, to_codes
 from simulator.optics.pixels import as_rgb, digest
-from simulator.optics.record import DegradationRecord, Degraded, StepRecord
 from simulator.optics.shape import geometry, occlusion, truncation
 from simulator.optics.spec import JPEG, VARIANTS, DegradationSpec, Step
 
@@ -90,28 +90,10 @@ class _InProgress:
         drawn = [(step, self._variant(step)) for step in steps]
         self._reframe([step for step, _ in drawn])
         light: Light | None = None
-        operations: list[tuple[int, Step, str | None]] = sorted(
-            (_ORDER[_name(step, variant)], step, variant)
-            for step, variant in drawn
-            if _name(step, variant) in _ORDER
-        )
-        for _, step, variant in operations:
-            if step.kind == "occluded":
-                light = self._occlude(light, step, str(variant))
-            elif step.kind == "blurred":
-                light = self._blur(light, step, str(variant))
-            elif step.kind == "flare":
-                light = self._flare(light, step)
-            elif step.kind == "low-light":
-                self._lower(light, step)
-                light = None
-            else:
-                self.image = self.image if light is None else to_codes(light)
-                light = None
-                if step.kind == JPEG:
-                    self._encode(step)
-                else:
-                    self._process(step, variant)
+        for name, operate in _OPERATIONS.items():
+            for step, variant in drawn:
+                if name == _name(step, variant):
+                    light = operate(self, light, step, variant)
         if light is not None:
             self.image = to_codes(light)
 
@@ -200,7 +182,8 @@ class _InProgress:
             )
         )
 
-    def _occlude(self, light: Light | None, step: Step, variant: str) -> Light | None:
+    def occlude(self, light: Light | None, step: Step, variant: str | None) -> Light | None:
+        variant = str(variant)
         target = occlusion.COVERED[step.severity]
         done = occlusion.cover(
             variant, self._size, self._outline, target, self._draw(f"occluded/{variant}")
@@ -228,12 +211,12 @@ class _InProgress:
         self.image = occlusion.over(self.image, done.matte)
         return None
 
-    def _blur(self, light: Light | None, step: Step, variant: str) -> Light:
-        solved = photometric.blurring(self._view, step, variant)
+    def blur(self, light: Light | None, step: Step, variant: str | None) -> Light:
+        solved = photometric.blurring(self._view, step, str(variant))
         self._records.append(solved.record)
         return solved.smear(self.image if light is None else light)
 
-    def _lower(self, light: Light | None, step: Step) -> None:
+    def lower(self, light: Light | None, step: Step, _: str | None) -> None:
         solved = photometric.lowering(self._view, step)
         self._records.append(solved.record)
         if light is None and self.image is self._reference and solved.rendered is not None:
@@ -241,14 +224,15 @@ class _InProgress:
         else:
             self.image = solved.shoot(self.image if light is None else light)
 
-    def _flare(self, light: Light | None, step: Step) -> Light:
+    def flare(self, light: Light | None, step: Step, _: str | None) -> Light:
         solved = photometric.flaring(self._view, step)
         self._records.append(solved.record)
         return solved.change(as_light(self.image if light is None else light))
 
-    def _process(self, step: Step, variant: str | None) -> None:
+    def process(self, light: Light | None, step: Step, variant: str | None) -> None:
         solved = photometric.processing(self._view, step, variant)
         self._records.append(solved.record)
+        self.image = self.image if light is None else to_codes(light)
         if self.image is self._reference and solved.rendered is not None:
             self.image = solved.rendered
         else:
@@ -261,9 +245,10 @@ class _InProgress:
             self._reference, self._box, self._entity.whole_frame, self._key, self._calibrated
         )
 
-    def _encode(self, step: Step) -> None:
+    def encode(self, light: Light | None, step: Step, _: str | None) -> None:
         from PIL import Image as pil
 
+        self.image = self.image if light is None else to_codes(light)
         buffer = io.BytesIO()
         pil.fromarray(self.image).save(buffer, "JPEG", quality=step.severity)
         with pil.open(buffer) as decoded:
@@ -275,16 +260,23 @@ class _InProgress:
         )
 
 
-_ORDER = {
-    name: place
-    for place, name in enumerate(
-        (
-            "fence", "screen", "defocus", "motion", "roll", "strap", "finger", "flare", "low-light",
-            "denoised", "wb", "resampled", "codec", JPEG,
-        )
-    )
-}  # fmt: skip
-"""Where light meets each operation. Geometry comes before all of them."""
+_OPERATIONS = {
+    "fence": _InProgress.occlude,
+    "screen": _InProgress.occlude,
+    "defocus": _InProgress.blur,
+    "motion": _InProgress.blur,
+    "roll": _InProgress.blur,
+    "strap": _InProgress.occlude,
+    "finger": _InProgress.occlude,
+    "flare": _InProgress.flare,
+    "low-light": _InProgress.lower,
+    "denoised": _InProgress.process,
+    "wb": _InProgress.process,
+    "resampled": _InProgress.process,
+    "codec": _InProgress.process,
+    JPEG: _InProgress.encode,
+}
+"""What is done to the light, in the order in which it meets each. Geometry comes before all."""
 
 
 def _name(step: Step, variant: str | None) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from mmrag.errors import UsageError
-from simulator.run.limits import READY_SECONDS
+from simulator.run.time_limits import READY_SECONDS
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _LEAST = 256 << 20

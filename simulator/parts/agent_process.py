@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
+from mmrag.agents.own.foreign_code import contained
 from mmrag.agents.own.isolated import IsolatedReply
-from mmrag.agents.own.outside import contained
 from mmrag.agents.own.reply_checks import checked
 from mmrag.agents.own.threads import DaemonThreads
 from mmrag.errors import MmragError, words

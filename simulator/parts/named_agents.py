@@ -10,7 +10,7 @@ from mmrag.errors import SpecError, UsageError
 from mmrag.protocols import Agent, Resources
 from simulator.parts.own_agents import is_own
 from simulator.run.config import GLASSES
-from simulator.run.limits import READY_SECONDS
+from simulator.run.time_limits import READY_SECONDS
 from simulator.terminal import shutdown as ending
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from mmrag.search.elsewhere import is_elsewhere
 from mmrag.search.session_passages import KEPT
 
 if TYPE_CHECKING:
-    from mmrag.encoders.cache import EmbeddingCache
+    from mmrag.encoders.vector_cache import EmbeddingCache
     from mmrag.passages import Cut
 
 
@@ -78,7 +78,7 @@ def cut_pages(
     """Pages of a world or of news, and those that sessions bring, cut and ranked as `how` says.
     Each way of cutting is indexed once, in the cache folder; no text is encoded twice."""
     from mmrag.encoders import text_encoders
-    from mmrag.encoders.cache import CachedTexts
+    from mmrag.encoders.vector_cache import CachedTexts
     from mmrag.search.session_passages import SessionSearch
 
     web = None if folder is None else _cut_index(folder, how, progress=progress)
@@ -172,7 +172,7 @@ def index_folder(data: str, search: str, *, progress: bool = True) -> Path | Non
 
 def shipped_vectors() -> EmbeddingCache:
     """Vectors made before, those of the mini world among them: encoding its pages takes minutes."""
-    from mmrag.encoders.cache import EmbeddingCache
+    from mmrag.encoders.vector_cache import EmbeddingCache
     from simulator.parts.shipped_index import vectors
 
     return EmbeddingCache(cache_folder() / "vectors.sqlite", vectors())

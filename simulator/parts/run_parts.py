@@ -27,9 +27,9 @@ from simulator.parts.live_wearers import make_wearers
 from simulator.parts.named_agents import check_agent, finds_handed, make_agent, searches
 from simulator.parts.resources import cache_folder, index_folder, make_resources, world_of
 from simulator.parts.run_folder import claim
-from simulator.run.limits import READY_SECONDS
+from simulator.run.time_limits import READY_SECONDS
+from simulator.stages.single_tasks import as_tasks
 from simulator.stages.spec import NO_TASK, judge_of
-from simulator.stages.tasks import as_tasks
 from simulator.terminal import shutdown as ending
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Parts:
         if self._base:
             return self._base.hearing
         from simulator.ears.hearing import Hearing
-        from simulator.ears.parts import ears, voices
+        from simulator.ears.voice_and_ear import ears, voices
 
         return Hearing(
             voices.create(self.settings.voice),
@@ -331,7 +331,7 @@ class Parts:
 
     def make_agent(self, *, cached: bool = False, seconds: float = READY_SECONDS) -> Agent:
         """The agent in this process; `cached` asks its searches and models nothing twice."""
-        from simulator.faults.parts import with_faults
+        from simulator.faults.failing_parts import with_faults
 
         parts = self.resources
         if cached:
@@ -425,7 +425,7 @@ class Parts:
     def truth(self) -> Truth:
         """What the data knows of its turns."""
         from simulator.stages.truth import OwnTruth
-        from simulator.world.truth import WorldTruth
+        from simulator.world.turn_truth import WorldTruth
 
         if self._base:
             return self._base.truth
@@ -481,7 +481,7 @@ def ear_alone(settings: RunConfig) -> Hearing | Unavailable:
     """Who writes down what an app says aloud, or why nobody does here: one that writes needs no
     ear."""
     from simulator.ears.hearing import Hearing
-    from simulator.ears.parts import ears
+    from simulator.ears.voice_and_ear import ears
 
     try:
         return Hearing(None, ears.create(settings.ear), cache=cache_folder() / "ears")

@@ -24,7 +24,7 @@ SOURCE = "source.json"
 """Table of the world → its content hash."""
 
 KEYS = "keys.npy"
-"""Of a part: what each row's vector is kept by (`mmrag.encoders.cache`)."""
+"""Of a part: what each row's vector is kept by (`mmrag.encoders.vector_cache`)."""
 
 
 def holds(world: Path) -> bool:

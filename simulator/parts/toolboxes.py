@@ -40,7 +40,7 @@ toolboxes: Registry[Toolbox] = Registry(
 
 def world_tools(*, world: str = "mini") -> Toolbox:
     """`world:world=FOLDER`: 84 functions over the facts of a world, by domain."""
-    from simulator.world.facts.tools import tools
+    from simulator.world.facts.fact_tools import tools
 
     facts, fingerprint = _facts(world)
     return Toolbox(tuple(tools(facts).values()), f"world-{fingerprint}")

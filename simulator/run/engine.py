@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from mmrag.agents.own.outside import contained, ended
+from mmrag.agents.own.foreign_code import contained, ended
 from mmrag.agents.own.reply_checks import checked
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.errors import AgentError, DataError, Denied, EarError, MmragError, words
 from mmrag.files.retries import doubled, retried
-from mmrag.metrics.protocols import StopRule
+from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.readiness import turn_seconds
 from mmrag.records import (
@@ -42,7 +42,7 @@ from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.hearing import Hear
 from simulator.faults.inputs import Stranger, given
-from simulator.faults.pictures import arrived
+from simulator.faults.picture_faults import arrived
 from simulator.faults.turn import arriving, declared, fault_of, meeting
 from simulator.run.gaze import gaze_of
 from simulator.run.slots import Place

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, TypeVar
 import msgspec
 
 from mmrag.errors import MmragError, StoreError
-from mmrag.metrics.protocols import StopRule
+from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, reply_status
 from simulator.ears.hearing import Hear

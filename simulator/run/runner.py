@@ -26,10 +26,10 @@ from simulator.ears.spec import split
 from simulator.faults.spec import kind_of_fault, needs_picture
 from simulator.link.profiles import Links
 from simulator.run.engine import Rules, broken_turns, hold_conversation
-from simulator.run.limits import READY_SECONDS
 from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.slots import Place, Places
 from simulator.run.stop_policies import StopPolicy
+from simulator.run.time_limits import READY_SECONDS
 from simulator.stages.spec import BLIND, conditions_of, split_condition
 from simulator.store.commit_waiter import Gathering, Landing
 from simulator.store.run_store import RunStore

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 
-from mmrag.agents.own.outside import contained, ended
+from mmrag.agents.own.foreign_code import contained, ended
 from mmrag.errors import AgentError
 from mmrag.protocols import Agent
 from mmrag.readiness import NOTHING_ASKED, capacity, ready, warm
-from simulator.run.limits import READY_SECONDS
+from simulator.run.time_limits import READY_SECONDS
 
 Place = Callable[[], contextlib.AbstractAsyncContextManager[None]]
 """Enter it before a turn's clock starts, leave it when the turn is over."""

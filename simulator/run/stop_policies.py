@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from mmrag.errors import SpecError
-from mmrag.metrics.protocols import StopRule, strikes
+from mmrag.metrics.scoring_protocols import StopRule, strikes
 from mmrag.records import Outcome, Record
 
 KNOWN = "never, strikes(n), patience(p)"

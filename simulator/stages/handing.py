@@ -10,7 +10,7 @@ import msgspec
 from mmrag.files.images import LazyImage
 from mmrag.records import Box, Capture, Query, Session, Turn
 from simulator.stages.spec import BLIND
-from simulator.stages.truth import Known
+from simulator.stages.truth import KnownTruth
 
 _GREEN, _WIDTH = (0, 255, 0), 8
 """Of a drawn box, in pixels of a picture of 1,280: as in CRAG-MM-Diagnostics."""
@@ -19,7 +19,7 @@ _FEWEST = 4
 """Pixels of a side: of a smaller rest nothing is seen, and the picture is given as it is."""
 
 
-def staged(session: Session, stage: str, known: Sequence[Known]) -> Session:
+def staged(session: Session, stage: str, known: Sequence[KnownTruth]) -> Session:
     """A session, degraded already, with a stage of its truth; it is recorded like this."""
     pairs = zip(session.turns, known, strict=True)
     if stage not in BLIND:

@@ -9,7 +9,7 @@ from mmrag.records import Box, Passage, Session
 from simulator.stages.spec import BLIND
 
 
-class Known(NamedTuple):
+class KnownTruth(NamedTuple):
     """The truth of one turn, as far as its data set has it; None is what it does not have."""
 
     box: Box | None = None
@@ -27,7 +27,7 @@ class Known(NamedTuple):
 class Truth(Protocol):
     """Who knows the truth of sessions."""
 
-    def of(self, session: Session) -> Sequence[Known]:
+    def of(self, session: Session) -> Sequence[KnownTruth]:
         """Of every turn, in their order."""
         ...
 
@@ -35,17 +35,17 @@ class Truth(Protocol):
 class OwnTruth:
     """What sessions say themselves: their box (`focus`), a name, passages labelled as answering."""
 
-    def of(self, session: Session) -> list[Known]:
+    def of(self, session: Session) -> list[KnownTruth]:
         """Of every turn: box and name are the session's."""
         box = None if session.capture is None else session.capture.focus
-        found: list[Known] = []
+        found: list[KnownTruth] = []
         for turn in session.turns:
             name = str(turn.extra.get("entity_name") or "")
             said = turn.extra.get("named_query") or (with_name(turn.query, (name,)) if name else "")
             cited = turn.reference.evidence
             right = tuple(p for p in session.passages if p.label == "answers" or p.id in cited)
             found.append(
-                Known(
+                KnownTruth(
                     box=box,
                     names=(name,) if name else (),
                     named=str(said) or None,
@@ -75,7 +75,7 @@ LACKING = {
 """Stage → what data has not that cannot give it."""
 
 
-def lacks(stage: str, session: Session, known: Sequence[Known]) -> str:
+def lacks(stage: str, session: Session, known: Sequence[KnownTruth]) -> str:
     """Why a session's data cannot give a stage; empty where it can.
 
     Every stage rests on those before it, but for the picture: passages without the name would be

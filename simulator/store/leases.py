@@ -13,7 +13,12 @@ from mmrag.records import Session, TurnResult
 from simulator.store.run_pictures import ImageFolder
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
-from simulator.store.shards import ShardRows, deserted, shard_folder, shard_folders
+from simulator.store.shard_files import (
+    ShardRows,
+    shard_folder,
+    shard_folders,
+    taking_abandoned_shards,
+)
 
 Kept = Future[None] | None
 """Done when it is on disk; None where the lease is somebody else's by now."""
@@ -126,10 +131,10 @@ def following(run: RunStore) -> Generator[Callable[[], int]]:
         try:
             yield gather
         except BaseException:
-            with contextlib.suppress(MmragError), deserted(run.folder):
+            with contextlib.suppress(MmragError), taking_abandoned_shards(run.folder):
                 gather()  # else whoever opens the run next does it
             raise
-        with deserted(run.folder):
+        with taking_abandoned_shards(run.folder):
             gather()
 
 

@@ -28,7 +28,7 @@ from simulator.store import store_schema
 from simulator.store.run_lock import Moved, RunLock
 from simulator.store.run_pictures import without_picture
 from simulator.store.run_reader import CURRENT, JUDGED, RunReader, joined_turn
-from simulator.store.shards import ShardRows, deserted
+from simulator.store.shard_files import ShardRows, taking_abandoned_shards
 
 _BATCH = 256  # turns in one transaction at most, so that a reader never waits long
 
@@ -237,7 +237,7 @@ class RunStore(RunReader):
 
     def _take_in_shards(self) -> None:
         """What many machines left: a run that somebody writes is one file."""
-        with deserted(self.folder) as folders:
+        with taking_abandoned_shards(self.folder) as folders:
             for folder in folders:
                 with contextlib.closing(ShardRows(folder)) as rows:
                     found = self.take_in(rows)

@@ -85,7 +85,7 @@ class Retaken:
         return _capture(scene, data, known.polygon, way)
 
     def _render(self, scene: Scene, how: str, undone: bool) -> Capture:
-        from simulator.world.pictures.shoot import encode_jpeg
+        from simulator.world.pictures.session_pictures import encode_jpeg
 
         way = "" if undone else how
         taker = renderer()

@@ -26,7 +26,7 @@ from simulator.wearer.talk import KEY, MOVED, Talk, answers_of, replayed
 from simulator.wearer.waiting import cut_off, heard_in
 from simulator.wearer.wordings import other_wordings
 from simulator.world.language.program import evaluate
-from simulator.world.language.questions.answers import noun_of, plural_of, say_answer
+from simulator.world.language.questions.answer_wordings import noun_of, plural_of, say_answer
 
 
 class WearerProof(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.metrics.protocols import StopRule
+from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.records import (
     Capture,
     Outcome,
@@ -26,7 +26,7 @@ from mmrag.records import (
     Utterance,
     outcome_of,
 )
-from simulator.ears.words import misheard
+from simulator.ears.hearing_loss import misheard
 from simulator.wearer.moves import (
     COSTS,
     Move,

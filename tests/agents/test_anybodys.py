@@ -31,7 +31,7 @@ from mmrag.readiness import warm
 from mmrag.records import Evidence, Exchange, Query, Reply
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from mmrag.text.tokens import count_tokens
-from simulator.faults.parts import with_faults
+from simulator.faults.failing_parts import with_faults
 
 HITS = [
     Evidence(source="image-kg", id="7", score=0.8, text="Alder Brook Kettle", attributes={"weight": "900 g"}),

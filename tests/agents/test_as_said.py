@@ -14,7 +14,7 @@ from answering import Asked, answering
 from PIL import Image
 
 from mmrag.agents import agents
-from mmrag.agents.ask_back import heard
+from mmrag.agents.ask_line import parse_ask_line
 from mmrag.agents.own.adapters import CommandAgent, command
 from mmrag.agents.own.kits import KitAgent
 from mmrag.agents.own.reply_checks import checked
@@ -24,7 +24,7 @@ from mmrag.agents.tool_user import ToolUser
 from mmrag.errors import AgentError
 from mmrag.files.images import LazyImage
 from mmrag.judges import make_judge
-from mmrag.metrics.protocols import two_strikes
+from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.readiness import warm
@@ -219,9 +219,9 @@ LIVE = Query(text="How heavy is it?", may_ask=True)
 def test_only_the_last_line_asks_and_only_as_the_prompt_has_it(
     said: str, text: str, ask: str | None
 ) -> None:
-    reply = heard(Reply(text=said), LIVE)
+    reply = parse_ask_line(Reply(text=said), LIVE)
     assert (reply.text, reply.ask) == (text, ask)
-    assert heard(Reply(text=said), Query(text="?")) == Reply(text=said)
+    assert parse_ask_line(Reply(text=said), Query(text="?")) == Reply(text=said)
 
 
 def test_the_convention_stands_in_the_prompt_only_where_requests_are_heard() -> None:

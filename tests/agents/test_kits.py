@@ -21,7 +21,7 @@ from mmrag.agents.own.kits import SearchPipeline
 from mmrag.errors import SpecError
 from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
-from mmrag.metrics.protocols import two_strikes
+from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.protocols import Resources
 from mmrag.records import (
     Capture,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
 import signal
@@ -27,6 +28,8 @@ from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Passage, Reply, Session, Status
 from simulator.application.finished_run import load_run
 from simulator.application.run_measures import case_of, measure_run, paid_once
+from simulator.reports.draw.write import make_report
+from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from ui.replay import viewmodel
@@ -300,3 +303,20 @@ def test_a_run_in_python(tmp_path: Path) -> None:
         return load_run(tmp_path).measure("raf", model=Reader(), progress=False).rows
 
     assert asyncio.run(in_a_notebook()) == 0
+
+
+def test_lengths_are_no_shares(tmp_path: Path) -> None:
+    write_run(tmp_path / "run")
+    run = load_run(tmp_path / "run")
+    found = run.measure("length,token_f1", judge="labels", progress=False)
+    (row,) = (line for line in repr(found).splitlines() if " length" in f" {line.strip()}")
+    make_report([tmp_path / "run"], tmp_path / "report", ReportOptions(resamples=50, failures=0))
+    report = json.loads((tmp_path / "report/report.json").read_text())
+    (table,) = report["runs"][0]["measured"]["tables"]
+    cells = dict(zip(table["measures"], table["rows"][0]["cells"], strict=True))
+    assert (cells["length"]["unit"], cells["token_f1"]["unit"]) == ("number", "share")
+    assert cells["length"]["estimate"] > 1
+    assert f"{cells['length']['estimate']:.1f}" in row
+    page = (tmp_path / "report/report.html").read_text()
+    assert f">{cells['length']['estimate']:.2f}</data>" in page
+    assert f"{100 * cells['length']['estimate']:.1f} %" not in page

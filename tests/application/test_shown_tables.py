@@ -8,8 +8,10 @@ from planted_runs import plant
 
 from simulator import Measured, load_run
 
-CELL = {"estimate": 0.5, "low": 0.25, "high": 0.75, "n": 8, "failed": 1, "turns": 9, "why": ""}
-NONE = {"estimate": None, "low": None, "high": None, "n": 0, "failed": 2, "turns": 2, "why": "mute"}
+CELL = {"estimate": 0.5, "low": 0.25, "high": 0.75, "n": 8, "failed": 1, "turns": 9, "why": "",
+        "unit": "share"}  # fmt: skip
+NONE = {"estimate": None, "low": None, "high": None, "n": 0, "failed": 2, "turns": 2, "why": "mute",
+        "unit": "share"}  # fmt: skip
 FOUND = Measured(
     folder="runs/a", rows=11, cost=0.0, condition="clean",
     tables=(

@@ -11,7 +11,7 @@ from PIL import Image
 from mmrag.agents import agents
 from mmrag.records import Evidence, Reply, Step
 from simulator.cli.agents import print_reply
-from simulator.run.trials import risk_coverage
+from simulator.run.calibration_trials import risk_coverage
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from small_runs import picture
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Passage, Reference, Session, Status
-from simulator.application.run_proof import verify_run
+from simulator.application.verify_wearers import verify_run
 from simulator.store.run_store import RunStore
 from simulator.wearer.further_pictures import Retaken
 from simulator.wearer.talk import KEY

@@ -12,7 +12,7 @@ import pytest
 from mmrag.agents import agents
 from mmrag.errors import DataError, SpecError, UsageError
 from mmrag.judges.measure_registry import chosen_measures
-from mmrag.judges.papers.crud import (
+from mmrag.judges.papers.reference_measures import (
     MEASURES,
     OVERLAP,
     QUEST,
@@ -32,7 +32,7 @@ from mmrag.search.index.sources import open_source
 from mmrag.search.session_passages import search_in
 from simulator.application.run_measures import case_of
 from simulator.datasets import open_data
-from simulator.datasets.broken import problem_of
+from simulator.datasets.unreadable_row import problem_of
 from simulator.parts.resources import cut_pages, make_resources
 from simulator.parts.run_parts import Parts
 from simulator.parts.toolboxes import toolboxes

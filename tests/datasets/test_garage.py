@@ -13,8 +13,8 @@ from mmrag.errors import DataError
 from mmrag.records import Status
 from simulator.application.measure import measure
 from simulator.datasets import open_data
-from simulator.datasets.broken import problem_of
-from simulator.datasets.papers.answers import read_answers
+from simulator.datasets.papers.answer_files import read_answers
+from simulator.datasets.unreadable_row import problem_of
 from simulator.run.config import make_config
 from simulator.store.run_reader import RunReader
 

@@ -16,7 +16,7 @@ from small_runs import ByNumber, make_session, picture, run_all
 
 from mmrag.errors import DataError, StoreError
 from mmrag.records import Status
-from simulator.datasets.contents import Contents
+from simulator.datasets.content_hashes import Contents
 from simulator.datasets.papers.crag_mm import CragMM
 from simulator.exchange.outcome_files import read_turns
 from simulator.store.run_reader import RunReader
@@ -196,7 +196,7 @@ def test_a_world_is_known_by_its_file_not_by_what_is_said_of_it(tmp_path: Path) 
 
 
 def test_hashes_are_kept_between_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from simulator.datasets import contents
+    from simulator.datasets import content_hashes
 
     read: list[Path] = []
 
@@ -204,9 +204,9 @@ def test_hashes_are_kept_between_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         read.append(path)
         return file_sha256(path)
 
-    file_sha256 = contents.file_sha256
-    monkeypatch.setattr(contents, "file_sha256", reading)
-    monkeypatch.setattr(contents, "SETTLED", 0.0)
+    file_sha256 = content_hashes.file_sha256
+    monkeypatch.setattr(content_hashes, "file_sha256", reading)
+    monkeypatch.setattr(content_hashes, "SETTLED", 0.0)
     file = tmp_path / "data.parquet"
     file.write_bytes(b"one")
     place = tmp_path / "cache" / "hashes.sqlite"

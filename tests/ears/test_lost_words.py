@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from mmrag.errors import SpecError
 from mmrag.records import spoken_condition
+from simulator.ears.hearing_loss import Loss, loss, marked, misheard
 from simulator.ears.spec import split, spoken
-from simulator.ears.words import Loss, loss, marked, misheard
 
 
 @pytest.mark.parametrize(

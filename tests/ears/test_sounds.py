@@ -9,11 +9,11 @@ import pytest
 from small_sounds import wav
 
 from mmrag.errors import DataError
+from simulator.ears.hearing_loss import loss
 from simulator.ears.noises import LEVELS, noisy, power
 from simulator.ears.sounds import MAX_BYTES, RATE, Sound, read, read_file
 from simulator.ears.spec import KINDS
 from simulator.ears.tones import ToneEar, ToneVoice
-from simulator.ears.words import loss
 
 
 @pytest.mark.parametrize("rate", [8_000, 16_000, 22_050, 48_000])

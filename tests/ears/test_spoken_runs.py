@@ -234,7 +234,7 @@ def test_peoples_own_recordings(tmp_path: Path, monkeypatch) -> None:
 
 def test_a_report_tells_what_was_lost(tmp_path: Path) -> None:
     from simulator.reports.figures.report import HOW, ReportOptions, load_runs
-    from simulator.reports.losses.hearing import hearing
+    from simulator.reports.losses.hearing_losses import hearing
 
     class Reads(ByNumber):
         async def answer(self, query):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmrag.encoders.cache import EmbeddingCache, vector_key
+from mmrag.encoders.vector_cache import EmbeddingCache, vector_key
 from mmrag.errors import StoreError
 
 

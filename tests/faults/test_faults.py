@@ -20,10 +20,10 @@ from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message, Resources
 from mmrag.records import Evidence, Query, Reply, Session, Status, TurnResult
-from simulator.faults import parts, pictures, turn
+from simulator.faults import failing_parts, picture_faults, turn
+from simulator.faults.failing_parts import with_faults
 from simulator.faults.inputs import strangers
-from simulator.faults.parts import with_faults
-from simulator.faults.pictures import arrived
+from simulator.faults.picture_faults import arrived
 from simulator.faults.spec import KINDS, SHARES, WRONG_INPUT, faults, is_hit
 from simulator.faults.turn import DELAYS, Met
 from simulator.parts.agent_host import Hosting
@@ -104,8 +104,8 @@ def held(folder: Path, sessions: list[Session], *conditions: str, **rules: Any) 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "SLOW", 0.05)
-    monkeypatch.setattr(pictures, "AFFORDED", 500)
+    monkeypatch.setattr(failing_parts, "SLOW", 0.05)
+    monkeypatch.setattr(picture_faults, "AFFORDED", 500)
     monkeypatch.setattr(turn, "SECONDS", dict.fromkeys(turn.SECONDS, 0.05))
 
 

@@ -18,10 +18,10 @@ from mmrag.judges import judges, make_judge
 from mmrag.judges.builtin import BuiltinJudge
 from mmrag.judges.builtin.claims import claim
 from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.judges.builtin.values import bound_value
+from mmrag.judges.builtin.value_rules import bound_value
 from mmrag.judges.structured_replies import split
 from mmrag.metrics.overlap import words_of
-from mmrag.metrics.protocols import TurnScore
+from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
 from mmrag.text.chinese import western
 from mmrag.text.normalise import plain
@@ -322,3 +322,14 @@ def test_each_grading_example_is_graded_as_published(judge: BuiltinJudge, protoc
 
 def merged_examples(outcome: Outcome) -> str:
     return "correct" if outcome.is_correct else str(outcome)
+
+
+def test_reasons_say_what_was_read(judge: BuiltinJudge) -> None:
+    said, guessed = judge.judge_many(
+        [
+            item("Is it open?", "yes", "No, it is closed."),
+            item("Who painted it?", "Claude Monet", "One of the impressionists, it seems."),
+        ]
+    )
+    assert said.reason == "rule: yes was wanted, no was said"
+    assert guessed.reason.startswith("trees: p(correct) = ")

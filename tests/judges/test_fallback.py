@@ -10,7 +10,7 @@ from mmrag.errors import Denied, ServiceError
 from mmrag.judges import make_judge
 from mmrag.judges.builtin import BuiltinJudge, Cascade
 from mmrag.judges.fallback import FEW_FAILURES, MOST_FAILURES, PATIENCE, FallbackJudge
-from mmrag.judges.model import ModelJudge
+from mmrag.judges.model_judge import ModelJudge
 from mmrag.judges.simple import ExactJudge, FixedJudge
 from mmrag.records import JudgeItem, Outcome, Usage, Verdict
 

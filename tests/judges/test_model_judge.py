@@ -11,7 +11,7 @@ import pytest
 
 from mmrag.errors import ServiceError, SpecError
 from mmrag.judges import make_judge
-from mmrag.judges.model import (
+from mmrag.judges.model_judge import (
     ModelJudge,
     SameFamilyWarning,
     family,

@@ -7,9 +7,9 @@ from compared_times import times_as_long
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mmrag.judges.builtin.parsed_question import Target, wordings
 from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.rules import rule
-from mmrag.judges.builtin.target import Target, wordings
 from mmrag.judges.builtin.trees import Forest, Tree, Trees
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
 from mmrag.text.normalise import MAX_CHARS, is_missing, missing_reason, official_missing

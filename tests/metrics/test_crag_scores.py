@@ -11,7 +11,7 @@ from called_command import mmrag
 
 from mmrag.errors import DataError
 from mmrag.metrics.crag_scores import by_traffic, crag_figures, judges_of
-from mmrag.metrics.protocols import TurnScore
+from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import Outcome
 from simulator.experiments.crag_tables import agreement, counts, read_weights
 

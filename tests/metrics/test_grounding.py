@@ -15,9 +15,9 @@ from mmrag.encoders import text_encoders
 from mmrag.encoders.text import TextEncoder
 from mmrag.errors import SpecError, UsageError
 from mmrag.judges.measure_registry import encoder_measurers
-from mmrag.judges.papers.crud import BERT, BertScore
-from mmrag.judges.papers.crud import MEASURES as CRUD
 from mmrag.judges.papers.ragas_reference import MEASURES as REFERENCE
+from mmrag.judges.papers.reference_measures import BERT, BertScore
+from mmrag.judges.papers.reference_measures import MEASURES as CRUD
 from mmrag.metrics.bert_score import TokenVectors, bert_score
 from mmrag.metrics.cases import Case
 from mmrag.metrics.crag_scores import grades, mean_of_judges, traffic_weighted

@@ -12,7 +12,7 @@ import pytest
 from called_command import Done
 
 from mmrag.errors import Denied
-from mmrag.judges.model import ModelJudge
+from mmrag.judges.model_judge import ModelJudge
 from mmrag.judges.panel import Panel
 from mmrag.judges.simple import FixedJudge
 from mmrag.models.openai import OpenAIModel

@@ -14,7 +14,7 @@ from small_runs import make_session
 from mmrag.models import circuit
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
 from simulator import load_run
-from simulator.exchange.facts import facts_of
+from simulator.exchange.run_facts import facts_of
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_reader import RunReader

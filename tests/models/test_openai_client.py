@@ -13,8 +13,8 @@ from PIL import Image
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
 from mmrag.files.images import LazyImage
 from mmrag.models import models
-from mmrag.models.limits import AdaptiveLimit
 from mmrag.models.openai import OpenAIModel
+from mmrag.models.request_limits import AdaptiveLimit
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.tools import CallRequest, Tool
 from mmrag.turn_clock import CLOCK, TurnClock

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from small_runs import ByNumber, Equality, make_session, run_all
 
 from mmrag.errors import DataError, JudgeError, SpecError
-from mmrag.metrics.protocols import strikes
+from mmrag.metrics.scoring_protocols import strikes
 from mmrag.records import (
     JudgeItem,
     Outcome,

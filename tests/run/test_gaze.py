@@ -12,7 +12,7 @@ from mmrag.agents.own.adapters import request_of
 from mmrag.agents.paper.baselines import Straightforward
 from mmrag.errors import SpecError
 from mmrag.files.images import LazyImage
-from mmrag.metrics.protocols import strikes
+from mmrag.metrics.scoring_protocols import strikes
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Capture, Query, Session

@@ -1,4 +1,4 @@
-"""Every account of a run over a world says whose words it was asked in."""
+"""Every account of a run asked in words that its agent may not know says whose they were."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run_in(folder: Path, *voices: str) -> Path:
     ("voices", "said"),
     [
         (("",), None),
-        (("elm",), "Questions in the open voice elm."),
+        (("elm", "cedar"), None),
         (("willow", "rowan"), HELD),
         (
             ("alder", "rowan"),
@@ -49,6 +49,11 @@ def run_in(folder: Path, *voices: str) -> Path:
 def test_a_run_knows_its_voices(tmp_path: Path, voices: tuple[str, ...], said: str | None) -> None:
     with RunReader(run_in(tmp_path / "run", *voices)) as run:
         assert language_note(run) == said
+
+
+def test_scores_name_the_only_condition(tmp_path: Path) -> None:
+    run = run_in(tmp_path / "run", "elm")
+    assert "strict, strikes(2), clean" in mmrag("score", str(run)).stdout
 
 
 def test_report_scores_and_show_say_them(tmp_path: Path) -> None:

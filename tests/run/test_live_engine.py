@@ -13,7 +13,7 @@ from small_talks import FakeLooks, Says, agendas, talk_of, wearers
 
 from mmrag.errors import Denied, ServiceError, StoreError
 from mmrag.judges.simple import ExactJudge, FixedJudge
-from mmrag.metrics.protocols import two_strikes
+from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Query, Reply, Session, Status, TurnResult, Verdict
 from simulator.run.live_conversation import as_heard

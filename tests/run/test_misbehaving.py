@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 from small_runs import ByNumber, Equality, make_session, run_all
 
-from mmrag.agents.own import outside, threads
+from mmrag.agents.own import foreign_code, threads
 from mmrag.agents.own.adapters import PythonAgent
 from mmrag.agents.own.kits import KitAgent
 from mmrag.errors import AgentError
@@ -31,7 +31,7 @@ ANSWERED, ERROR, TIMEOUT = Status.ANSWERED, Status.AGENT_ERROR, Status.TIMEOUT
 
 @pytest.fixture(autouse=True)
 def hardly_any_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outside, "GRACE", 0.2)
+    monkeypatch.setattr(foreign_code, "GRACE", 0.2)
 
 
 def results_of(folder: Path) -> list[TurnResult]:

@@ -11,7 +11,7 @@ import pytest
 from called_command import mmrag
 from small_runs import ByNumber, make_session, run_all
 
-from mmrag.metrics.protocols import TurnScore
+from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
 from mmrag.text.normalise import official_exact, official_missing
 from simulator.run.engine import Rules

@@ -9,7 +9,7 @@ from small_runs import make_session
 from mmrag.agents.grounded.abstain import Calibration
 from mmrag.errors import DataError
 from mmrag.records import Outcome, Reply, Status, Step, TurnResult, Verdict
-from simulator.run.trials import Trial, play, risk_coverage, trials_of
+from simulator.run.calibration_trials import Trial, play, risk_coverage, trials_of
 
 SPEAKS = Calibration(bias=5.0, weights={})
 

@@ -19,7 +19,7 @@ from mmrag.files.images import LazyImage
 from mmrag.search.image.regions import regions_of
 from mmrag.search.index.open import Index, open_index
 from mmrag.search.serving.public_package import UnifiedSearchPipeline, fetch
-from mmrag.search.web.passages import Web
+from mmrag.search.web.web_search import Web
 
 
 @pytest.fixture(scope="module")

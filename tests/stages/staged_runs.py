@@ -17,7 +17,7 @@ from simulator.run.captures import CaptureOptics
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import stages
-from simulator.stages.truth import Known, with_name
+from simulator.stages.truth import KnownTruth, with_name
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 
@@ -27,13 +27,13 @@ BOX = (2.0, 4.0, 12.0, 14.0)
 class AllTruth:
     """Everything is known of everything."""
 
-    def of(self, session: Session) -> Sequence[Known]:
+    def of(self, session: Session) -> Sequence[KnownTruth]:
         return [known_of(session, turn.index) for turn in session.turns]
 
 
-def known_of(session: Session, turn: int) -> Known:
+def known_of(session: Session, turn: int) -> KnownTruth:
     name = f"Thing {session.id}"
-    return Known(
+    return KnownTruth(
         box=BOX, names=(name,), named=with_name(session.turns[turn].query, [name]),
         passages=(Passage(id=f"page-{turn}", text=f"A page about {name}, turn {turn}."),),
         facts=(Passage(id=f"fact-{turn}", text=f"The {turn} of {name} is so."),)

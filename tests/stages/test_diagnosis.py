@@ -14,7 +14,7 @@ from simulator.reports.figures.diagnosis import IGNORES, in_words
 from simulator.reports.figures.report import ReportOptions, load_runs
 from simulator.run.captures import CaptureOptics
 from simulator.stages.spec import LOSSES
-from simulator.stages.truth import Known, OwnTruth
+from simulator.stages.truth import KnownTruth, OwnTruth
 from simulator.store.run_reader import RunReader
 
 
@@ -162,7 +162,7 @@ def test_a_stage_that_the_data_cannot_give_is_left_out(tmp_path: Path) -> None:
 
 def test_where_few_sessions_have_a_stage_those_are_compared(tmp_path: Path) -> None:
     class HalfTruth(AllTruth):
-        def of(self, session: Session) -> list[Known]:
+        def of(self, session: Session) -> list[KnownTruth]:
             known = super().of(session)
             return [one._replace(box=None) for one in known] if session.id == "s000" else known
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.studio.solid.forms import Thing
+from simulator.studio.solid.scene_types import Thing
 from simulator.studio.things.kinds import build
 from simulator.world.facts.look import KINDS, Look
 

@@ -16,10 +16,10 @@ from simulator.store import run_store
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from ui.home.summary import summarise
+from ui.opened_runs import Runs, open_runs
 from ui.render import render
 from ui.replay.catalogue import Catalogue, Filter
 from ui.replay.viewmodel import conversation
-from ui.runs import Runs, open_runs
 
 
 def write(folder: Path, stop: str, pattern: str, *, turns: int = 4) -> Path:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from ui.views.tapped_box import box_at
+from ui.views.box_from_tap import box_at
 
 
 def scene(*, things: list[tuple[int, int, int, int]]) -> Image.Image:

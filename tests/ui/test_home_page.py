@@ -25,11 +25,11 @@ from ui.home.board import Board, BoardRow
 from ui.home.launch import Launcher
 from ui.home.notes import FILE, Note, read_note, write_note
 from ui.home.summary import BoardFigure, RunSummary, Summaries, summarise
+from ui.opened_runs import Runs, open_runs
 from ui.pages.calls import calls
 from ui.pages.home import Home
 from ui.render import points, render
 from ui.replay.analysis import Analysis
-from ui.runs import Runs, open_runs
 from ui.views.robustness_view import Breakage
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ui_parts import write_run
 
-from ui.runs import Runs, open_runs
+from ui.opened_runs import Runs, open_runs
 from ui.samples import Samples
 
 

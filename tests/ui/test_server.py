@@ -12,9 +12,9 @@ import pytest
 from ui_parts import Server, picture, write_run
 
 from mmrag.errors import StoreError
+from ui.opened_runs import find_runs, open_runs
 from ui.render import render, seconds
 from ui.replay.catalogue import Catalogue, Filter
-from ui.runs import find_runs, open_runs
 from ui.server import Thumbnails
 from ui.views.lab_view import LabPicture, Packages
 

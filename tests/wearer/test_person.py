@@ -6,7 +6,7 @@ import pytest
 from small_talks import FakeLooks, agenda, agendas, facts, heard, talk_of, wearers
 
 from mmrag.errors import UsageError
-from mmrag.metrics.protocols import two_strikes
+from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.records import Outcome, Session
 from simulator.wearer.goals import gives_away, goal_in_words
 from simulator.wearer.person import PersonTalk, brought_back

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from small_talks import FakeLooks, agenda, agendas, facts, heard, talk_of, tell, wearers
 
-from mmrag.metrics.protocols import two_strikes
+from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.records import Outcome, Reference, Session, Turn, TurnResult, Utterance
 from simulator.wearer.proof import prove
 from simulator.wearer.sight import sight_of

@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 from small_talks import agenda, agendas, facts, heard, talk_of, tell, with_turns
 
-from mmrag.agents.grounded.asking import hear
-from mmrag.metrics.protocols import strikes
+from mmrag.agents.grounded.look_requests import hear
+from mmrag.metrics.scoring_protocols import strikes
 from mmrag.records import (
     ASKS,
     Capture,
@@ -24,12 +24,12 @@ from mmrag.records import (
     Turn,
     TurnResult,
 )  # fmt: skip
-from simulator.ears.words import misheard
+from simulator.ears.hearing_loss import misheard
 from simulator.wearer.moves import COSTS, pointable, right_for
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk, TalkBounds
 from simulator.wearer.wordings import other_wordings
-from simulator.world.language.questions.answers import noun_of, plural_of
+from simulator.world.language.questions.answer_wordings import noun_of, plural_of
 
 RIGHT, MISSING, WRONG = Outcome.PERFECT, Outcome.MISSING, Outcome.INCORRECT
 

@@ -13,7 +13,7 @@ from simulator.store.run_lock import LOCK
 from ui.home.launch import Launcher, Started
 from ui.home.notes import Note, read_note
 from ui.home.summary import RunSummary, Summaries
-from ui.runs import Runs
+from ui.opened_runs import Runs
 
 
 class BoardRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,10 +13,10 @@ from ui.home.board import Board, BoardRow
 from ui.home.launch import OFFERED, PICTURES, Launcher
 from ui.home.notes import write_note
 from ui.home.summary import Summaries
+from ui.opened_runs import Runs, place_of
 from ui.pages.calls import calls, whole
 from ui.render import render
 from ui.replay.analysis import Analysis
-from ui.runs import Runs, place_of
 
 
 class Home:

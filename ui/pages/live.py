@@ -15,16 +15,16 @@ from mmrag.agents.own.reply_checks import says_nothing
 from mmrag.errors import MmragError, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Query
-from simulator.application.picture_knowledge import what_it_knows
+from simulator.application.agent_limits_notice import agent_limits_notice
+from ui.opened_runs import open_runs
 from ui.pages.lab import PICK_JS, upload
 from ui.pages.message_box import when_sent
 from ui.pages.play import PlayPage
 from ui.pages.route import address_of, route
 from ui.render import render
 from ui.replay.catalogue import Catalogue
-from ui.replay.kgshelf import LIVE
+from ui.replay.kg_thumbnails import LIVE
 from ui.replay.viewmodel import live_turns
-from ui.runs import open_runs
 from ui.samples import Samples
 from ui.views.lab_view import data_url
 from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat, ask, next_query, save
@@ -287,7 +287,7 @@ class Live:
             steps=list(steps),
             agent=talk.agent_spec,
             looked={turn for _, turn in talk.before},
-            knows=what_it_knows(talk.agent_spec, self.data) if talk.own and self.data else "",
+            knows=agent_limits_notice(talk.agent_spec, self.data) if talk.own and self.data else "",
             run=LIVE if self.data else "",
         )
 

@@ -13,12 +13,12 @@ import gradio as gr
 from mmrag.agents.own.reply_checks import says_nothing
 from mmrag.errors import MmragError
 from simulator.application.person_run import PICTURES, Playing, Standing
+from ui.opened_runs import open_runs
 from ui.pages.message_box import when_sent
 from ui.pages.route import address_of
 from ui.render import render
 from ui.replay.catalogue import Catalogue
-from ui.runs import open_runs
-from ui.views import play_view as playwork
+from ui.views import person_play_view as playwork
 from ui.views.lab_view import data_url
 
 NEW = "new"

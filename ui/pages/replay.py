@@ -15,7 +15,7 @@ from mmrag.errors import MmragError
 from ui.pages.calls import Call, calls, whole
 from ui.render import render
 from ui.replay.catalogue import Catalogue, Filter, ListedConversation
-from ui.replay.record import turn_record
+from ui.replay.turn_record import turn_record
 from ui.replay.viewmodel import conversation
 
 PAGE = 40

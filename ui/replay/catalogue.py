@@ -15,14 +15,14 @@ from typing import Any
 
 import msgspec
 
-from mmrag.partial import ListedSession
+from mmrag.partial_records import ListedSession
 from mmrag.records import NO_PICTURE, Outcome, Status
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.config import RunConfig
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.spec import split_condition
 from simulator.store.run_reader import RunReader
-from ui.replay.kgshelf import KGShelf
+from ui.replay.kg_thumbnails import KGShelf
 
 
 class ListedRow(msgspec.Struct, frozen=True, gc=False):

@@ -26,7 +26,7 @@ from mmrag.records import (
     outcome_of,
     staged_condition,
 )
-from simulator.ears.words import Marked, marked
+from simulator.ears.hearing_loss import Marked, marked
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.gaze import gaze_of
 from simulator.run.results.turn_results import is_persons

@@ -23,7 +23,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Box
 from ui.replay.traceview import flat
 from ui.samples import Sample
-from ui.views.tapped_box import box_at
+from ui.views.box_from_tap import box_at
 
 SHOWN = 1280
 """Longest side of what is sent to the browser; the download has the full size."""

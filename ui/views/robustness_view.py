@@ -17,14 +17,14 @@ from markupsafe import Markup
 from mmrag.errors import MmragError, UsageError
 from mmrag.metrics.headline import HEADLINE
 from simulator.reports.draw.charts import severity_curves
-from simulator.reports.draw.falls import falls
+from simulator.reports.draw.diagnosis_waterfall import falls
 from simulator.reports.draw.svg import svg
 from simulator.reports.figures.diagnosis import in_words
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import HOW, ReportOptions, main_condition
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.slices import Dimension, dimensions, slice_table, title_of
-from simulator.reports.losses.link import sent
+from simulator.reports.losses.link_losses import sent
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import Pairs, match

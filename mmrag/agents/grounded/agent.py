@@ -14,20 +14,20 @@ from functools import partial
 import msgspec
 
 from mmrag.agents.grounded.abstain import Calibration, read_calibration
-from mmrag.agents.grounded.asking import REQUEST, hear, wants_look
-from mmrag.agents.grounded.desk import Desk
-from mmrag.agents.grounded.inquiry import Inquiry, Known
-from mmrag.agents.grounded.looking import Looker
+from mmrag.agents.grounded.candidate_answers import Inquiry, Known
+from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
+from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
+from mmrag.agents.grounded.look_requests import REQUEST, hear, wants_look
 from mmrag.agents.grounded.ocr import RapidReader, Reads
 from mmrag.agents.grounded.parts import SWITCHES, Parts
+from mmrag.agents.grounded.picture_analysis import Looker
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.planner import Planner, unplanned
-from mmrag.agents.grounded.programs import Reader
+from mmrag.agents.grounded.program_runner import Reader
 from mmrag.agents.grounded.recent_results import RecentResults
-from mmrag.agents.grounded.scene import Finding, Scene, named_scene
-from mmrag.agents.grounded.states import Contextual, SentenceMeaning
-from mmrag.agents.grounded.talking import introduced, silent_turns, spoken_kind
-from mmrag.agents.grounded.weighing import find_agreed_answer, weigh_by_talk
+from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
+from mmrag.agents.grounded.turn_evidence import TurnEvidence
+from mmrag.agents.grounded.wearer_hints import introduced, silent_turns, spoken_kind
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.templates import render
 from mmrag.agents.trace import Trace
@@ -166,7 +166,7 @@ class GroundedAgent:
         scene: Scene,
         query: Query,
         trace: Trace,
-    ) -> tuple[Finding | None, Desk]:
+    ) -> tuple[Finding | None, TurnEvidence]:
         with trace.step("reader") as step:
             now = query.query_time if self._parts.on("freshness") else None
             inquiry = Inquiry(
@@ -200,8 +200,8 @@ class GroundedAgent:
             step.found(list(shown.values())[:8])
         return finding, desk
 
-    def _desk(self, scene: Scene) -> Desk:
-        return Desk(
+    def _desk(self, scene: Scene) -> TurnEvidence:
+        return TurnEvidence(
             scene.evidence,
             self._web if self._parts.on("web") else None,
             trust_orders=not self._parts.on("injection"),
@@ -215,7 +215,7 @@ class GroundedAgent:
         query: Query,
         plan: QuestionPlan,
         scene: Scene,
-        desk: Desk,
+        desk: TurnEvidence,
         trace: Trace,
     ) -> tuple[Finding | None, Usage]:
         with trace.step("model reader") as step:
@@ -254,7 +254,7 @@ class GroundedAgent:
         )
 
     async def _verify(
-        self, plan: QuestionPlan, finding: Finding | None, desk: Desk, trace: Trace
+        self, plan: QuestionPlan, finding: Finding | None, desk: TurnEvidence, trace: Trace
     ) -> tuple[float, Usage]:
         if finding is None:
             return 0.0, Usage()

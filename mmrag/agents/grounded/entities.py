@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
-from mmrag.agents.grounded.desk import title_name
 from mmrag.agents.grounded.ocr import Line, blocks
-from mmrag.agents.grounded.scene import Candidate, Scene
-from mmrag.agents.grounded.statements import fold, read_attributes
+from mmrag.agents.grounded.passage_text import fold, read_attributes
+from mmrag.agents.grounded.scene_records import Candidate, Scene
+from mmrag.agents.grounded.turn_evidence import title_name
 from mmrag.protocols import WebSearch
 from mmrag.records import Box, Evidence
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mmrag.agents.grounded.states import States, by_word, spans_of
+from mmrag.agents.grounded.contextual_vectors import States, by_word, spans_of
 from mmrag.agents.grounded.values import Value
 from mmrag.errors import DataError
 

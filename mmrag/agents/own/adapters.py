@@ -29,8 +29,8 @@ from typing import Any, cast
 import httpx
 import msgspec
 
-from mmrag.agents.own.outside import Outside
-from mmrag.agents.own.programs import MAX_LINE, Program, stop_all
+from mmrag.agents.own.agent_program import MAX_LINE, Program, stop_all
+from mmrag.agents.own.foreign_code import Outside
 from mmrag.agents.own.reply_checks import HUGE_REPLY
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
 from mmrag.files.bodies import ASK_PLAIN, Body, BodyError, Events
@@ -156,8 +156,8 @@ class PythonAgent:
     """An object with `answer`, whatever it returns: a Reply, a text, an awaitable of these, or a
     generator, plain or async, of pieces of text; the last may be a Reply with all that is no text.
 
-    It runs outside (`outside.py`): plain methods in threads, async ones in an event loop of the
-    agent's own, so that one that hangs holds up nothing but its own turn.
+    It runs outside (`foreign_code.py`): plain methods in threads, async ones in an event loop of
+    the agent's own, so that one that hangs holds up nothing but its own turn.
     """
 
     def __init__(self, agent: Any) -> None:

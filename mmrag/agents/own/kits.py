@@ -18,9 +18,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mmrag.agents.own.adapters import as_reply
+from mmrag.agents.own.foreign_code import Outside
 from mmrag.agents.own.kit_context import Context, context_builder
 from mmrag.agents.own.kit_imports import load
-from mmrag.agents.own.outside import Outside
 from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply

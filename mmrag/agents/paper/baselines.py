@@ -16,14 +16,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mmrag.agents.ask_back import heard
-from mmrag.agents.grounded.desk import Desk
+from mmrag.agents.ask_line import parse_ask_line
+from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
 from mmrag.agents.grounded.entities import kg_entities
+from mmrag.agents.grounded.passage_text import read_attributes
 from mmrag.agents.grounded.planner import Planner
-from mmrag.agents.grounded.programs import Reader
-from mmrag.agents.grounded.scene import Candidate, Scene
-from mmrag.agents.grounded.statements import read_attributes
-from mmrag.agents.grounded.states import Contextual, SentenceMeaning
+from mmrag.agents.grounded.program_runner import Reader
+from mmrag.agents.grounded.scene_records import Candidate, Scene
+from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.reply_format import ABSTAIN, clean_text, make_reply, without_thoughts
 from mmrag.agents.templates import render
 from mmrag.agents.trace import Trace
@@ -127,7 +127,7 @@ class Straightforward:
             )
             step.info |= {"model": done.model, "finish": done.finish}
         text = without_thoughts(done.text)  # else as said: what it is worth is the judge's word
-        return heard(Reply(text=text, trace=trace.steps, usage=usage + done.usage), query)
+        return parse_ask_line(Reply(text=text, trace=trace.steps, usage=usage + done.usage), query)
 
     def _look(self, query: Query, trace: Trace) -> list[Evidence]:
         with trace.step("image search") as step:
@@ -185,7 +185,7 @@ class Straightforward:
             scene = Scene(
                 main=people[0] if people else None, beside=tuple(people[1:]), evidence=tuple(found)
             )
-            desk = Desk([*found, *pages], trust_orders=True)
+            desk = TurnEvidence([*found, *pages], trust_orders=True)
             finding = self._reader.read(plan, scene, desk, query.query_time)
             step.info["answer"] = finding.text if finding else None
         return make_reply(

@@ -27,7 +27,7 @@ from mmrag.records import Evidence, Passage, Query, Record, Reply, Usage
 from mmrag.text.tokens import count_tokens, cut_text
 
 if TYPE_CHECKING:
-    from mmrag.agents.grounded.states import Contextual
+    from mmrag.agents.grounded.contextual_vectors import Contextual
 
 
 class Window(Record, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class CragAgent:
         self._window = window
         self._model = model
         self._calls_itself = calls_itself
-        from mmrag.agents.grounded.states import SentenceMeaning
+        from mmrag.agents.grounded.contextual_vectors import SentenceMeaning
 
         self._meaning = meaning or SentenceMeaning()
         self.capacity = built_in_capacity(model=model is not None)
@@ -137,12 +137,12 @@ class CragAgent:
         return cut_text("\n".join(found), self._window.kg_tokens), done.usage
 
     def _read(self, query: Query, pages: Sequence[Evidence], trace: Trace) -> Reply:
-        from mmrag.agents.grounded.desk import Desk
+        from mmrag.agents.grounded.passage_text import NAME
         from mmrag.agents.grounded.planner import Planner
-        from mmrag.agents.grounded.programs import Reader
-        from mmrag.agents.grounded.scene import Scene
-        from mmrag.agents.grounded.statements import NAME
+        from mmrag.agents.grounded.program_runner import Reader
+        from mmrag.agents.grounded.scene_records import Scene
         from mmrag.agents.grounded.times import moment_in
+        from mmrag.agents.grounded.turn_evidence import TurnEvidence
 
         named = list(dict.fromkeys(m.group() for m in NAME.finditer(query.text)))
         lookup = None
@@ -156,7 +156,7 @@ class CragAgent:
                 step.found(lookup.found)
         with trace.step("reader") as step:
             plan = Planner(self._meaning).plan(query.text)
-            desk = Desk(list(pages), lookup, trust_orders=True, expand=False)
+            desk = TurnEvidence(list(pages), lookup, trust_orders=True, expand=False)
             desk.add(lookup.found if lookup else ())
             finding = Reader(self._meaning).read(plan, Scene(), desk, query.query_time)
             step.info |= {"operation": plan.operation, "answer": finding.text if finding else None}

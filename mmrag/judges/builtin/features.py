@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from mmrag.judges.builtin.objections import NAMES as STANCE
 from mmrag.judges.builtin.objections import stance
+from mmrag.judges.builtin.parsed_question import MAX_REFERENCES, Target, Word, Wording, date_depth
 from mmrag.judges.builtin.parsed_text import Reading
-from mmrag.judges.builtin.target import MAX_REFERENCES, Target, Word, Wording, date_depth
 from mmrag.judges.builtin.vectors import MEANINGS, Sense, WordVectors, meanings
 from mmrag.text.lexicon import CONTRASTS, HEDGES, UNSURE
 from mmrag.text.numbers import Date, is_number, same_date, same_quantity

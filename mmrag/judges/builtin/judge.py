@@ -34,7 +34,7 @@ from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict
 from mmrag.text.chinese import is_chinese, western
 from mmrag.text.normalise import declines, missing_in, normalise, plain, same_signs, words
-from mmrag.text.refusals import ENGLISH
+from mmrag.text.refusal_patterns import ENGLISH
 
 VERSION = 7
 SURE = 0.9
@@ -124,7 +124,7 @@ class BuiltinJudge:
                 continue
             chance = _probability(log_odds)
             outcome = Outcome.PERFECT if chance >= 0.5 else _wrong(item)
-            verdict = self._verdict(outcome, f"model: p(correct) = {chance:.3f}")
+            verdict = self._verdict(outcome, f"trees: p(correct) = {chance:.3f}")
             yield Judged(verdict, max(chance, 1 - chance) >= SURE)
 
     def _verdict(self, outcome: Outcome, reason: str, *, exact: bool = False) -> Verdict:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from mmrag.judges.builtin.parsed_question import Ruling, Target, Wording, tells
 from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.judges.builtin.target import Ruling, Target, Wording, tells
 from mmrag.text.lexicon import NEGATIONS, word_set
 from mmrag.text.normalise import sentences
 from mmrag.text.numbers import is_number

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from mmrag.judges.builtin.claims import CONCESSION, asks_judging, claim, clauses
 from mmrag.judges.builtin.lists import either, guesses, numbers_in_row, row
+from mmrag.judges.builtin.parsed_question import Target, Wording, present, tells
 from mmrag.judges.builtin.parsed_text import Cue, Reading
-from mmrag.judges.builtin.target import Target, Wording, present, tells
 from mmrag.text.lexicon import NEGATIONS
 from mmrag.text.normalise import sentences
 from mmrag.text.numbers import is_number

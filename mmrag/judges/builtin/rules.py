@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mmrag.judges.builtin import lists, values, yes_no
+from mmrag.judges.builtin import lists, value_rules, yes_no
 from mmrag.judges.builtin.lists import heaped, of_one_kind, options, wants_several
+from mmrag.judges.builtin.parsed_question import Check, Ruling, Target
 from mmrag.judges.builtin.parsed_text import Cue, Reading
-from mmrag.judges.builtin.target import Check, Ruling, Target
 from mmrag.text.clock import is_time
 from mmrag.text.lexicon import AUXILIARIES, DENIALS, OPENERS, STOPWORDS, stem
 from mmrag.text.numbers import is_number
 from mmrag.text.opposites import has_opposites
-from mmrag.text.scripts import foreign, sounds_like
+from mmrag.text.transliteration import foreign, sounds_like
 
 
 def rule(target: Target, said: Reading) -> Ruling | None:
@@ -48,19 +48,19 @@ def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]
         (not several and all(r.marks < 2 for r in known), 80, options),
         (has_opposites({root for r in known for root in r.roots}), 15, yes_no.opposite),
         (True, _ANY, _denied),
-        (not several and (amounts or times), 45, values.bound_value),
-        (times, 40, values.time),
-        (all(numbers), 14, values.day),
-        (any(numbers), 14, values.month),
-        (any(numbers), 14, values.era_of),
-        (values.are_spans(known), 12, values.span),
-        (all(numbers), 12, values.sign),
-        (any(values.may_share(r) for r in known), 10, values.share),
-        (any(numbers), 8, values.grouped),
-        (any(numbers), 8, values.version),
-        (amounts, _ANY, values.quantity),
-        (all(values.lists_dates(r) for r in known), _ANY, values.all_dates),
-        (values.wants_amount(asked, known), _ANY, values.told_amount),
+        (not several and (amounts or times), 45, value_rules.bound_value),
+        (times, 40, value_rules.time),
+        (all(numbers), 14, value_rules.day),
+        (any(numbers), 14, value_rules.month),
+        (any(numbers), 14, value_rules.era_of),
+        (value_rules.are_spans(known), 12, value_rules.span),
+        (all(numbers), 12, value_rules.sign),
+        (any(value_rules.may_share(r) for r in known), 10, value_rules.share),
+        (any(numbers), 8, value_rules.grouped),
+        (any(numbers), 8, value_rules.version),
+        (amounts, _ANY, value_rules.quantity),
+        (all(value_rules.lists_dates(r) for r in known), _ANY, value_rules.all_dates),
+        (value_rules.wants_amount(asked, known), _ANY, value_rules.told_amount),
         (True, 8, _abbreviation),
         (lists.are_lists(asked, known), _ANY, lists.whole_list),
         (not several and all(r.marks < 1 for r in known), 9, lists.joined),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mmrag.judges.builtin.parsed_question import Ruling
 from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.judges.builtin.target import Ruling
 from mmrag.text.lexicon import AUXILIARIES, NEGATIONS, stem, word_set
 from mmrag.text.normalise import sentences
 from mmrag.text.opposites import another_attribute, opposed
@@ -29,7 +29,8 @@ def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling
         return Ruling(False, "says both yes and no")
     if way in wanted and len(said.words) > 1 and _of_another_year(asked, said):
         return Ruling(False, "the yes or no of another year")
-    return Ruling(way in wanted, "yes or no")
+    right, given = ("yes" if told else "no" for told in (True in wanted, way))
+    return Ruling(way in wanted, f"{right} was wanted, {given} was said")
 
 
 def _of_another_year(asked: Reading, said: Reading) -> bool:

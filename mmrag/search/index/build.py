@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.encoders import image_encoders, text_encoders
-from mmrag.encoders.cache import EmbeddingCache
+from mmrag.encoders.vector_cache import EmbeddingCache
 from mmrag.errors import ConflictError, ImageError, StoreError
 from mmrag.files.atomic import (
     appearing,

@@ -23,8 +23,8 @@ from mmrag.search.index.identity import Manifest, check_files, read_manifest, wr
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, Vectors, unit_rows
 from mmrag.search.web.bm25 import open_lexical
-from mmrag.search.web.passages import Mode, Web
 from mmrag.search.web.rerank import rerankers
+from mmrag.search.web.web_search import Mode, Web
 
 PARTS = ("images", "web")
 _SLICE = 1 << 16

@@ -19,7 +19,7 @@ from mmrag.errors import MmragError
 from mmrag.records import Session, TurnResult, decode_as, encode
 from scripts.bench.attacks import Case
 from simulator.application.execution import execute
-from simulator.application.run_proof import verify_run
+from simulator.application.verify_wearers import verify_run
 from simulator.parts.run_parts import Parts
 from simulator.run.config import make_config
 from simulator.store.run_store import RunStore

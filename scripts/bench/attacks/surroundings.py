@@ -44,7 +44,7 @@ libc.capset(head, sets)
 CACHE = """
 import hashlib, pathlib
 import numpy as np
-from mmrag.encoders.cache import CachedTexts, EmbeddingCache
+from mmrag.encoders.vector_cache import CachedTexts, EmbeddingCache
 from mmrag.errors import MmragError
 class Letters:
     id = "letters"

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from simulator.reports.losses.link import NEEDED
+from simulator.reports.losses.link_losses import NEEDED
 
 
 def print_links(found: dict[str, Any], *, as_json: bool) -> None:

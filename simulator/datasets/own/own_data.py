@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mmrag.errors import DataError, ImageError
 from mmrag.files.images import LazyImage, size_of
 from mmrag.records import Capture, Passage, Reference, Session, Turn
-from simulator.datasets.broken import broken_session
 from simulator.datasets.fetch import Fetcher
 from simulator.datasets.own.columns import in_columns, nearly_known
 from simulator.datasets.own.line_schema import FIELDS_OF_META, SessionLine, TurnLine
@@ -30,6 +29,7 @@ from simulator.datasets.own.lines import (
 )
 from simulator.datasets.rows import Row, csv_rows, json_rows, table_rows
 from simulator.datasets.tables import Table
+from simulator.datasets.unreadable_row import broken_session
 from simulator.ears.sounds import read_file
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def open_table(place: str, reading: Reading) -> OwnData:
 
 
 def _of_file(path: Path, rows: Callable[[], Iterator[Row]], reading: Reading) -> OwnData:
-    from simulator.datasets.contents import Contents
+    from simulator.datasets.content_hashes import Contents
 
     return OwnData(
         path,

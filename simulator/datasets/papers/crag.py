@@ -22,11 +22,11 @@ from typing import Any, cast
 from mmrag.errors import DataError
 from mmrag.records import Passage, Reference, Session, Turn
 from mmrag.search.index.html import MAX_HTML, strip_tags, tidy
-from simulator.datasets.broken import broken_session, words_of
-from simulator.datasets.contents import Contents
+from simulator.datasets.content_hashes import Contents
 from simulator.datasets.own.lines import Fault
 from simulator.datasets.read_options import Reading
 from simulator.datasets.rows import Row, json_rows
+from simulator.datasets.unreadable_row import broken_session, words_of
 
 MAX_ROW_BYTES = 256 << 20
 """Longest row that is read: fifty pages with everything in their HTML are some tens of MB."""

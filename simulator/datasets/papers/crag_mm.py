@@ -14,7 +14,6 @@ from typing import Any, cast
 from mmrag.errors import DataError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
-from simulator.datasets.broken import broken_session, words_of
 from simulator.datasets.fetch import Fetcher
 from simulator.datasets.papers.as_kit import (
     check_reader,
@@ -25,6 +24,7 @@ from simulator.datasets.papers.as_kit import (
 )
 from simulator.datasets.read_options import Reading
 from simulator.datasets.tables import Table, class_names
+from simulator.datasets.unreadable_row import broken_session, words_of
 
 Rows = list[dict[str, Any]]
 

@@ -17,8 +17,8 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.records import Passage, Reference, Session, Turn
 from mmrag.search.index.articles import article_name
-from simulator.datasets.broken import broken_session
 from simulator.datasets.read_options import Reading
+from simulator.datasets.unreadable_row import broken_session
 
 MAX_BYTES = 2 << 30
 _ARTICLES = ("news1", "news2", "news3")

@@ -16,7 +16,7 @@ from PIL import Image
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Session
-from simulator.datasets.contents import Contents
+from simulator.datasets.content_hashes import Contents
 from simulator.datasets.fetch import Fetcher
 from simulator.datasets.own.own_data import OwnData
 from simulator.datasets.read_options import Reading

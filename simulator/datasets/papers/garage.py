@@ -17,10 +17,10 @@ from typing import Any
 from mmrag.errors import DataError
 from mmrag.metrics.cases import Annotations, Case, cited_in
 from mmrag.records import Passage
-from simulator.datasets.broken import words_of
 from simulator.datasets.own.lines import Fault
-from simulator.datasets.papers.answered import Answered, Unusable
+from simulator.datasets.papers.answered_record import Answered, Unusable
 from simulator.datasets.rows import json_rows
+from simulator.datasets.unreadable_row import words_of
 
 
 def is_garage(row: object) -> bool:

@@ -13,10 +13,10 @@ import msgspec
 
 from mmrag.metrics.cases import Annotations
 from mmrag.records import Session
-from simulator.datasets.broken import broken_session
-from simulator.datasets.papers.answered import Answered, Unusable, session_of
+from simulator.datasets.papers.answered_record import Answered, Unusable, session_of
 from simulator.datasets.papers.garage import read_garage
 from simulator.datasets.read_options import Reading
+from simulator.datasets.unreadable_row import broken_session
 
 
 class GarageQuestions:

@@ -16,7 +16,7 @@ from mmrag.errors import DataError
 from mmrag.metrics.cases import Case
 from mmrag.records import Passage, Record
 from simulator.datasets.own.lines import Fault
-from simulator.datasets.papers.answered import Unusable
+from simulator.datasets.papers.answered_record import Unusable
 from simulator.datasets.rows import json_rows
 
 

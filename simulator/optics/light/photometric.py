@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from mmrag.records import Box, Json
 from simulator.optics import calibrate, streams
+from simulator.optics.degradation_record import StepRecord
 from simulator.optics.light import blur, lowlight
 from simulator.optics.light import processing as camera
 from simulator.optics.light.tone import Image, Light, Value, as_light, to_codes, to_light
-from simulator.optics.record import StepRecord
 from simulator.optics.spec import Step
 
 _TURNS = (3.0, -3.0, 6.0, -6.0)

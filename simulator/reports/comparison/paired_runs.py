@@ -18,7 +18,7 @@ from mmrag.errors import ConflictError, SpecError
 from mmrag.metrics.headline import HEADLINE, Uncertainty, figure
 from mmrag.records import Record
 from simulator.counting import counted
-from simulator.reports.comparison.won_back import won_back
+from simulator.reports.comparison.recovered_losses import won_back
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
     Loaded,

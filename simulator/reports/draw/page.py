@@ -12,8 +12,8 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from simulator.reports.draw import charts
-from simulator.reports.draw.falls import falls
-from simulator.reports.draw.left_out import left_out
+from simulator.reports.draw.diagnosis_waterfall import falls
+from simulator.reports.draw.omitted_sections import left_out
 from simulator.reports.draw.svg import Chart, colour_properties, colour_rules, svg
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
 from simulator.reports.read.evidence import STAGES

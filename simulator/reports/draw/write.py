@@ -35,8 +35,8 @@ def make_report(
 ) -> dict[str, Any]:
     """Report one or several runs into a folder and return the report. Files there are replaced.
     `replay` is where each failure can be replayed: the app's address, or the page of a bundle."""
-    from simulator.reports.draw.columns import slice_rows, write_slices, write_turns
     from simulator.reports.draw.page import charts_of, published_rows, report_page
+    from simulator.reports.draw.table_files import slice_rows, write_slices, write_turns
 
     readers = [RunReader(folder) for folder in folders]
     try:

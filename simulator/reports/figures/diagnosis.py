@@ -15,7 +15,7 @@ import numpy as np
 
 from mmrag.metrics.headline import HEADLINE, Uncertainty
 from mmrag.metrics.statistics import holm
-from mmrag.partial import SaidTurn, SessionPart
+from mmrag.partial_records import SaidTurn, SessionPart
 from simulator.faults.spec import kind_of_fault
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.slices import dimensions

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mmrag.judges.papers.crud import BERT, OVERLAP, QUEST, RETRIEVAL
 from mmrag.judges.papers.ragas_reference import MEASURES as REFERENCE
+from mmrag.judges.papers.reference_measures import BERT, OVERLAP, QUEST, RETRIEVAL
 from mmrag.metrics.cases import Measurement
 from mmrag.metrics.headline import Uncertainty
+from mmrag.metrics.measures import MEASURES
 from mmrag.records import Turn
 from simulator.reports.read.session_sums import columns_of_ratios
 from simulator.store.run_reader import RunReader
@@ -121,7 +122,8 @@ def _cell(measure: str, judge: str, rows: list[_Row], how: Uncertainty) -> dict[
     whys = Counter(r.row.reason for r in mine if r.row.reason)
     known = any(r.row.value is not None for r in mine)
     why = whys.most_common(1)[0][0] if whys and not known else ""
-    return {**_figure([mine], how)[0], "failed": failed, "turns": len(mine), "why": why}
+    figure = {**_figure([mine], how)[0], "unit": MEASURES[measure.partition("@")[0]].unit}
+    return {**figure, "failed": failed, "turns": len(mine), "why": why}
 
 
 def _slices(measure: str, judge: str, rows: list[_Row], how: Uncertainty) -> list[dict[str, Any]]:

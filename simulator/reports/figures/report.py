@@ -25,8 +25,8 @@ from simulator.reports.figures.slices import dimensions, slice_table, standouts
 from simulator.reports.figures.survival import conversation, history_errors
 from simulator.reports.figures.turns import all_turns
 from simulator.reports.figures.wearers import wearers
-from simulator.reports.losses.hearing import hearing
-from simulator.reports.losses.link import sent
+from simulator.reports.losses.hearing_losses import hearing
+from simulator.reports.losses.link_losses import sent
 from simulator.reports.read.frame import Frame, kind_of, load_frame
 from simulator.reports.read.session_sums import Mask
 from simulator.run.config import GLASSES, RunConfig, command_of

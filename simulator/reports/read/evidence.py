@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from mmrag.partial import EntityPart, EvidencePart, ReferencePart, StepPart
+from mmrag.partial_records import EntityPart, EvidencePart, ReferencePart, StepPart
 
 STAGES = (
     "correct", "entity missed", "passage missed", "abstained", "not used", "misread", "unknown",

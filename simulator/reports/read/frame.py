@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import StoreError
-from mmrag.metrics.protocols import StopRule
-from mmrag.partial import ReplyPart, ResultPart, SessionPart, VerdictPart
+from mmrag.metrics.scoring_protocols import StopRule
+from mmrag.partial_records import ReplyPart, ResultPart, SessionPart, VerdictPart
 from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage, heard_times
-from simulator.ears.words import Loss, loss
-from simulator.reports.counted import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
+from simulator.ears.hearing_loss import Loss, loss
 from simulator.reports.read.evidence import TurnTruth, look, truth_of
 from simulator.reports.read.noticed import notices
+from simulator.reports.turn_shares import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
 from simulator.run.results.official import OFFICIAL
 from simulator.run.results.turn_results import to_finish

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from mmrag.partial import SaidTurn
+from mmrag.partial_records import SaidTurn
 from mmrag.records import Record
 from simulator.store.run_reader import RunReader
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mmrag.metrics.protocols import TurnScore
+from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome, Record
 from mmrag.text.normalise import official_exact, official_missing
 

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import SpecError
-from mmrag.metrics.protocols import PROTOCOLS, Scoring, TurnScore, sessions_of
-from mmrag.partial import SaidTurn, SessionPart, VerdictPart
+from mmrag.metrics.scoring_protocols import PROTOCOLS, Scoring, TurnScore, sessions_of
+from mmrag.partial_records import SaidTurn, SessionPart, VerdictPart
 from mmrag.records import NOTHING_TO_JUDGE, JudgeItem, Outcome, Record, Reply, Status
 from simulator.counting import counted
 from simulator.run.results.error_texts import SAID, ErrorTextCount, replies_of
@@ -345,15 +345,15 @@ def going_on(run: RunReader, folder: object, *more: str) -> str:
 
 
 def language_note(run: RunReader) -> str | None:
-    """Whose words the questions were in: a person's, or which voices of a world, and whether a
-    reader may know them; else None."""
-    from simulator.world.language.voices.reading import whose
+    """Whose words the questions were in, where that matters: a person's, or those of voices that an
+    agent may not know. None where all voices are open."""
+    from simulator.world.language.voices.voice_reader import OPEN, whose
 
     if is_persons(run):
         return "A person played the wearer, in their own words."
 
     voices = run.voices()
-    return f"Questions in the {whose(voices)}." if voices else None
+    return None if set(OPEN).issuperset(voices) else f"Questions in the {whose(voices)}."
 
 
 def failure_note(run: RunReader) -> str | None:

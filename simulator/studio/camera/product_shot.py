@@ -6,10 +6,19 @@ import math
 
 import numpy as np
 
-from simulator.studio.camera.seeing import corners, framed
 from simulator.studio.camera.staging import Staged, thing_of, unread
-from simulator.studio.solid.forms import Lamp, Light, Material, Part, Placed, Thing, View, moved
+from simulator.studio.camera.visibility import corners, framed
 from simulator.studio.solid.meshes import box, skin
+from simulator.studio.solid.scene_types import (
+    Lamp,
+    Light,
+    Material,
+    Part,
+    Placed,
+    Thing,
+    View,
+    moved,
+)
 from simulator.studio.solid.surfaces import asphalt, concrete, grass, laid, slabs
 from simulator.studio.things.kinds import KINDS
 from simulator.world.pictures.scene import Scene

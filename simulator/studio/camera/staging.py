@@ -11,8 +11,7 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.hands_in import held_up, holding, pointing, reaching
-from simulator.studio.camera.seeing import (
+from simulator.studio.camera.visibility import (
     approached,
     corners,
     framed,
@@ -21,9 +20,10 @@ from simulator.studio.camera.seeing import (
     project,
     usual_share,
 )
-from simulator.studio.places.kinds import PLACES
+from simulator.studio.camera.wearer_hands import held_up, holding, pointing, reaching
+from simulator.studio.places.place_kinds import PLACES
 from simulator.studio.places.stage import Setting, Spot, Subject
-from simulator.studio.solid.forms import Array, Light, Placed, Print, Thing, View, moved
+from simulator.studio.solid.scene_types import Array, Light, Placed, Print, Thing, View, moved
 from simulator.studio.things.kinds import KINDS, build
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene

@@ -14,8 +14,8 @@ from simulator.studio.places.furnishing import growth
 from simulator.studio.places.interior import hang, on_plinths, on_wall, perched
 from simulator.studio.places.paint import IRON
 from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own, refuse
-from simulator.studio.solid.forms import Lamp, Light, Part, Thing, moved
 from simulator.studio.solid.meshes import tube
+from simulator.studio.solid.scene_types import Lamp, Light, Part, Thing, moved
 from simulator.studio.solid.surfaces import Surface, bark, laid, spread
 from simulator.studio.things.people import person
 from simulator.world.pictures.traits import Draws

@@ -13,8 +13,8 @@ from simulator.studio.places import room
 from simulator.studio.places.furnishing import furniture
 from simulator.studio.places.paint import IRON, timber
 from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own, refuse
-from simulator.studio.solid.forms import Part, Thing
 from simulator.studio.solid.meshes import joined, shifted, tube
+from simulator.studio.solid.scene_types import Part, Thing
 from simulator.studio.solid.surfaces import Surface, laid, wood
 from simulator.world.pictures.traits import Draws
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from simulator.studio.solid.forms import Material
+from simulator.studio.solid.scene_types import Material
 from simulator.studio.solid.surfaces import (
     Surface,
     bricks,

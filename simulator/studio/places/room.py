@@ -11,7 +11,6 @@ import numpy as np
 
 from simulator.studio.places.paint import BLACK, CHROME, IRON, WHITE, paint, seed, timber, tint
 from simulator.studio.places.stage import Stage, own
-from simulator.studio.solid.forms import Lamp, Light, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -23,6 +22,16 @@ from simulator.studio.solid.meshes import (
     shifted,
     skin,
     tube,
+)
+from simulator.studio.solid.scene_types import (
+    Lamp,
+    Light,
+    Material,
+    Mesh,
+    Part,
+    Thing,
+    moved,
+    turned,
 )
 from simulator.studio.solid.surfaces import Surface, cloth, laid, plaster, spread, wood
 from simulator.world.pictures.noise import generator

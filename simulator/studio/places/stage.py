@@ -14,8 +14,17 @@ from typing import NamedTuple
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.solid.forms import Array, Light, Part, Placed, Point, Thing, cross, moved
 from simulator.studio.solid.meshes import joined, posed
+from simulator.studio.solid.scene_types import (
+    Array,
+    Light,
+    Part,
+    Placed,
+    Point,
+    Thing,
+    cross,
+    moved,
+)
 from simulator.world.pictures.traits import Draws
 
 

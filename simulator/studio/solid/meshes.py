@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Mesh, cross
+from simulator.studio.solid.scene_types import Array, Mesh, cross
 
 Profile = Sequence[tuple[float, float]] | Array
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array
 from simulator.studio.solid.prints import Sheet
+from simulator.studio.solid.scene_types import Array
 from simulator.world.pictures.traits import Colour, Draws, mix
 
 Points = NDArray[np.float64]

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Mesh, Point
 from simulator.studio.solid.meshes import isosurface
+from simulator.studio.solid.scene_types import Array, Mesh, Point
 
 Paint = Callable[[Array, Array], Array]
 """Colours (n, 3), 0–255, of points (n, 3) whose surface looks along directions (n, 3)."""

@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Colour
 

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.meshes import ball, box, joined, posed, shifted, skin, smooth_path, tube
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.soft import Limb, chain, flesh, noise, painted, vec
 from simulator.studio.things.leaves import blade, chaos, green, grown, leaf_sheet, strewn
 from simulator.world.facts.look import Look

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Point, moved
 from simulator.studio.solid.meshes import joined, lathe, posed, shifted, skin, tube
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Point, moved
 from simulator.studio.things.making import (
     RUBBER,
     STEEL,

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator.studio.solid.forms import Material, Mesh, Print, Thing, moved, turned
 from simulator.studio.solid.meshes import box, joined, posed, sheet, shifted
 from simulator.studio.solid.prints import FACES, Sheet, prints_on
+from simulator.studio.solid.scene_types import Material, Mesh, Print, Thing, moved, turned
 from simulator.studio.things.bodies import Shell, drawn_wheel, put_wheels, wells
 from simulator.studio.things.making import (
     AMBER,

@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.meshes import (
     ball,
     extrude,
@@ -21,6 +20,7 @@ from simulator.studio.solid.meshes import (
     smooth_path,
     tube,
 )
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.soft import Limb, flesh, noise, painted, vec
 from simulator.studio.things.leaves import chaos, grown, strewn
 from simulator.world.facts.look import Look

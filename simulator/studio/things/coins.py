@@ -7,10 +7,10 @@ import math
 import cv2
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing
 from simulator.studio.solid.meshes import lathe, skin
 from simulator.studio.solid.motifs import Colours, illustrate
 from simulator.studio.solid.prints import Face, Sheet, prints_on
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, scale
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator.studio.solid.forms import Material, Mesh, Point, Thing, turned
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -19,6 +18,7 @@ from simulator.studio.solid.meshes import (
     smooth_path,
     tube,
 )
+from simulator.studio.solid.scene_types import Material, Mesh, Point, Thing, turned
 from simulator.studio.things.bodies import drawn_wheel, put_wheels
 from simulator.studio.things.making import (
     AMBER,

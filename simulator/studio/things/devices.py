@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -19,6 +18,7 @@ from simulator.studio.solid.meshes import (
     tube,
 )
 from simulator.studio.solid.prints import Sheet
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.surfaces import laid as covered
 from simulator.studio.solid.surfaces import wood
 from simulator.studio.things.making import (

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -21,6 +20,7 @@ from simulator.studio.solid.meshes import (
 )
 from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import FACES, Sheet
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.things.making import (
     BLACK,
     BRASS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from simulator.studio.solid.forms import Thing
+from simulator.studio.solid.scene_types import Thing
 from simulator.studio.things.animals import bird, butterfly, fish
 from simulator.studio.things.bags import backpack, handbag
 from simulator.studio.things.books import book, textbook_page
@@ -36,7 +36,7 @@ class Kind(NamedTuple):
     """The same look gives the same thing: what families share comes from `traits.family` or
     `traits.near`, what tells look-alikes apart from `traits.variant`."""
     places: tuple[str, ...]
-    """Names in `simulator.studio.places.kinds.PLACES`, the most usual first."""
+    """Names in `simulator.studio.places.place_kinds.PLACES`, the most usual first."""
     stands: str = "surface"
     """surface (table, counter, shelf) · ground · wall · air · plinth · flat (lies on a surface)."""
     held: bool = False

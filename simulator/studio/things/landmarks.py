@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Thing, turned
 from simulator.studio.solid.meshes import (
     Profile,
     ball,
@@ -20,6 +19,7 @@ from simulator.studio.solid.meshes import (
     tube,
 )
 from simulator.studio.solid.prints import Sheet
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Thing, turned
 from simulator.studio.solid.surfaces import Surface, tiles
 from simulator.studio.solid.surfaces import laid as covered
 from simulator.studio.things.making import (

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import cv2
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Point, Thing, turned
 from simulator.studio.solid.meshes import (
     Profile,
     extrude,
@@ -20,6 +19,7 @@ from simulator.studio.solid.meshes import (
     smooth_path,
     tube,
 )
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Point, Thing, turned
 from simulator.world.pictures.noise import tile
 from simulator.world.pictures.traits import Colour
 

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Print, Thing, turned
 from simulator.studio.solid.meshes import (
     box,
     joined,
@@ -20,6 +19,7 @@ from simulator.studio.solid.meshes import (
 )
 from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import Sheet, prints_on
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Print, Thing, turned
 from simulator.studio.things.making import crisp
 from simulator.studio.things.packaging import Design, back, design, front, side
 from simulator.world.facts.look import Look

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from simulator.studio.solid.forms import Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import box, joined, lathe, posed, shifted, skin
 from simulator.studio.solid.motifs import illustrate, pattern, star
 from simulator.studio.solid.prints import BOLD, CLAIMS, Box, Face, Sheet, prints_on
+from simulator.studio.solid.scene_types import Material, Mesh, Part, Thing, turned
 from simulator.studio.things.packaging import Design, design
 from simulator.studio.things.packed import STEEL
 from simulator.world.facts.look import Look

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Point, Thing
 from simulator.studio.solid.meshes import ball, joined, lathe, posed, scaled
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Point, Thing
 from simulator.studio.solid.soft import Limb, chain, flesh, noise, painted, vec
 from simulator.world.pictures.traits import Colour, Draws, luma, mix, oklch
 

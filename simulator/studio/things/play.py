@@ -8,9 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Thing, turned
 from simulator.studio.solid.meshes import ball, box, joined, scaled, shifted, smooth_path, tube
 from simulator.studio.solid.prints import Sheet
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Thing, turned
 from simulator.studio.solid.surfaces import wood
 from simulator.studio.things.making import (
     BLACK,

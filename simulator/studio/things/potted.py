@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing
 from simulator.studio.solid.meshes import ball, joined, scaled, shifted, skin, smooth_path, tube
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
 from simulator.studio.solid.soft import noise, vec
 from simulator.studio.things.leaves import (
     GOLDEN,

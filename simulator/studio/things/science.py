@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from simulator.studio.solid.forms import Array, Material, Thing, turned
 from simulator.studio.solid.meshes import ball, box, joined, posed, shifted, tube
+from simulator.studio.solid.scene_types import Array, Material, Thing, turned
 from simulator.studio.things.making import (
     BLACK,
     BRASS,

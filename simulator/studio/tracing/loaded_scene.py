@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Lamp, Light
+from simulator.studio.solid.scene_types import Array, Lamp, Light
 from simulator.studio.tracing.merging import (
     GRAINS_MOST,
     Atlas,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Placed, Point, cross
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Placed, Point, cross
 from simulator.studio.tracing.structure import grain_of
 
 _SLACK = 1e-3

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.studio.solid.forms import Array, Material
+from simulator.studio.solid.scene_types import Array, Material
 from simulator.world.pictures.noise import TILE, generator, tile
 
 Field = NDArray[np.float32]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mmrag.errors import Unavailable
 from simulator.studio import INSTALL
-from simulator.studio.solid.forms import Array, Light, Placed, View
+from simulator.studio.solid.scene_types import Array, Light, Placed, View
 from simulator.studio.tracing.loaded_scene import (
     LoadedScene,
     brightest,

@@ -28,7 +28,7 @@ from simulator.world.build.world_manifest import (
     read_manifest,
     write_manifest,
 )
-from simulator.world.language.voices.reading import content_of
+from simulator.world.language.voices.voice_reader import content_of
 
 Progress = Callable[[str, int, int], None]
 """Stage, parts done, parts in all."""
@@ -117,7 +117,7 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
     from simulator.world.language.conversations import make_sessions
     from simulator.world.pages.page_orders import plan_pages
     from simulator.world.pictures.catalogue_pictures import plan_shots
-    from simulator.world.pictures.shoot import assign_qualities, is_ego, plan_company
+    from simulator.world.pictures.session_pictures import assign_qualities, is_ego, plan_company
 
     facts = generate_facts(
         request.seed,
@@ -219,7 +219,7 @@ _state: tuple[table_rows.WorldPlan, Any, Path] | None = None
 
 def _prepare(plan: table_rows.WorldPlan, staging: Path) -> None:
     global _state
-    from simulator.world.pages.grounding import Grounder
+    from simulator.world.pages.grounding_labels import Grounder
 
     if plan.request.pictures:
         import cv2

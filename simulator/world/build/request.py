@@ -18,7 +18,7 @@ from mmrag.records import Record
 from simulator.counting import counted
 from simulator.world.facts.names import MAX_SEED
 from simulator.world.language.questions.question_records import SETTLED_BY
-from simulator.world.language.voices.reading import OPEN, named
+from simulator.world.language.voices.voice_reader import OPEN, named
 
 WAYS = (*(way for way in SETTLED_BY if way != "history"), "ambiguous")
 """By what it is settled in a conversation which thing is meant; `ambiguous`: by nothing, on

@@ -22,12 +22,12 @@ from simulator.world.build.table_parts import (
 from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.questions.question_records import Conversation, Question
-from simulator.world.pages.grounding import Grounder, Grounding
-from simulator.world.pages.markup import to_html
+from simulator.world.pages.grounding_labels import Grounder, Grounding
+from simulator.world.pages.page_html import to_html
 from simulator.world.pages.page_orders import PagePlan
-from simulator.world.pages.writing import Order, compose
-from simulator.world.pictures import catalogue_pictures, shoot
-from simulator.world.pictures.shoot import ALONE, Company
+from simulator.world.pages.page_writer import Order, compose
+from simulator.world.pictures import catalogue_pictures, session_pictures
+from simulator.world.pictures.session_pictures import ALONE, Company
 
 Row = dict[str, Any]
 
@@ -122,7 +122,7 @@ def kg_rows(
             from simulator.world.pictures.scene import renderer
 
             scene = catalogue_pictures.shot_scene(shot, plan.facts, plan.request)
-            jpeg = shoot.encode_jpeg(renderer().compose(scene).image, plan.request.jpeg)
+            jpeg = session_pictures.encode_jpeg(renderer().compose(scene).image, plan.request.jpeg)
         rows.append(catalogue_pictures.shot_row(index, shot, plan.facts, jpeg))
     return rows
 
@@ -147,11 +147,11 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
     spec = plan.specs[session.id]
     company = plan.company.get(session.id, ALONE)
     shot = (
-        shoot.shoot(session, spec, plan.facts, plan.request, company)
+        session_pictures.shoot(session, spec, plan.facts, plan.request, company)
         if plan.request.pictures
         else None
     )
-    ego = shoot.is_ego(session, plan.facts.seed)
+    ego = session_pictures.is_ego(session, plan.facts.seed)
     nothing = [None] * len(questions)
     scene: Row = {
         "subject": session.entity_id,
@@ -178,7 +178,7 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
             "query_category": [QUERY_CATEGORIES.index(q.query_type) for q in questions],
             "dynamism": [DYNAMISM.index(q.dynamism) for q in questions],
             "query": [q.text for q in questions],
-            "image_quality": [_QUALITIES.index(shoot.quality_of(spec))] * len(questions),
+            "image_quality": [_QUALITIES.index(session_pictures.quality_of(spec))] * len(questions),
         },
         "answers": {
             "interaction_id": [q.id for q in questions],
@@ -205,20 +205,20 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
     }
 
 
-def _picture_columns(session: Conversation, shot: shoot.Shot) -> Row:
+def _picture_columns(session: Conversation, shot: session_pictures.Shot) -> Row:
     name = f"{session.id}.jpg"
     captured = shot.captured or shot.clean
     differs = shot.captured is not None
-    whole = shoot.box_of(shot.polygon)
+    whole = session_pictures.box_of(shot.polygon)
     return {
         "image": {"bytes": captured, "path": name},
-        "image_sha256": shoot.sha256(captured),
+        "image_sha256": session_pictures.sha256(captured),
         "focus": _listed(shot.captured_focus if differs else whole),
         "polygon": _flat(shot.captured_polygon if differs else shot.polygon),
         "degradation": shot.degradation,
         "degraded": _json(shot.record) if shot.record is not None else None,
         "clean_image": {"bytes": shot.clean, "path": f"clean-{name}"} if differs else None,
-        "clean_sha256": shoot.sha256(shot.clean) if differs else None,
+        "clean_sha256": session_pictures.sha256(shot.clean) if differs else None,
         "clean_focus": _listed(whole) if differs else None,
         "clean_polygon": _flat(shot.polygon) if differs else None,
         "owner_image": {"bytes": shot.owners, "path": f"{session.id}-owners.png"},

@@ -18,7 +18,7 @@ from mmrag.records import Record
 from simulator.counting import counted
 from simulator.world.build.request import difficulty_of
 from simulator.world.build.table_parts import MANIFEST, SCHEMA_VERSION, TABLES
-from simulator.world.language.voices.reading import whose
+from simulator.world.language.voices.voice_reader import whose
 
 LADDER = "ladder.json"
 _BESIDE = ("README.md", LADDER)

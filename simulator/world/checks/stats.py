@@ -17,7 +17,7 @@ from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published
 from simulator.world.checks.verify import stream
 from simulator.world.facts.look import LABELLED, Look
-from simulator.world.language.voices.reading import whose
+from simulator.world.language.voices.voice_reader import whose
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
 from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
 from simulator.world.pictures.ground_truth import decode_owners

@@ -16,8 +16,8 @@ import msgspec
 from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
 from simulator.counting import problems_told
-from simulator.datasets.broken import problem_of
 from simulator.datasets.own.lines import is_gaze
+from simulator.datasets.unreadable_row import problem_of
 from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
 from simulator.world.facts.domain_schema import Entity, Fact
@@ -27,7 +27,7 @@ from simulator.world.language.conversations import check_session
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.question_records import Conversation, Need, Question
 from simulator.world.pages.document import Statement
-from simulator.world.pages.grounding import worth
+from simulator.world.pages.grounding_labels import worth
 from simulator.world.pictures.ground_truth import decode_owners
 from simulator.world.pictures.referents import Owners, asked_of, settle
 from simulator.world.sessions import read_world

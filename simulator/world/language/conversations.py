@@ -37,12 +37,19 @@ from simulator.world.facts.domain_schema import HUBS, Entity, domain_of_kind
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.facts.look import KINDS
-from simulator.world.language.filling import Filled, Moment, Statistics, fill, is_mistaken, points
+from simulator.world.language.filled_needs import (
+    Filled,
+    Moment,
+    Statistics,
+    fill,
+    is_mistaken,
+    points,
+)
 from simulator.world.language.program import evaluate
-from simulator.world.language.questions.answers import say_answer, utter
+from simulator.world.language.questions.answer_wordings import say_answer, utter
 from simulator.world.language.questions.question_records import Conversation, Need, Question
 from simulator.world.language.voices.needs import PLACES, STEPS, Want
-from simulator.world.language.voices.reading import voice as voice_of
+from simulator.world.language.voices.voice_reader import voice as voice_of
 
 SHARE_TOLERANCE = 0.02
 """By how much a type or a speed may be short of its published share; more where turns are few."""

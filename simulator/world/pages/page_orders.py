@@ -17,7 +17,7 @@ from simulator.world.facts.domain_schema import HUBS, Entity, Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.askable import Family, askable
 from simulator.world.language.questions.question_records import Need
-from simulator.world.pages.writing import Order, can_be_wrong, fact_at
+from simulator.world.pages.page_writer import Order, can_be_wrong, fact_at
 
 IRRELEVANT_PER_RELEVANT = 2
 WEB_GAP = 0.05

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from mmrag.agents.grounded.contextual_vectors import SentenceMeaning
 from mmrag.agents.grounded.planner import Planner
-from mmrag.agents.grounded.programs import Reader
-from mmrag.agents.grounded.states import SentenceMeaning
+from mmrag.agents.grounded.program_runner import Reader
 
 
 @pytest.fixture(scope="session")

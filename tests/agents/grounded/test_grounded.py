@@ -15,7 +15,7 @@ from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.entities import resolve
 from mmrag.agents.grounded.ocr import Line
 from mmrag.agents.grounded.parts import SWITCHES, Parts
-from mmrag.agents.grounded.picture import estimate_quality, restore
+from mmrag.agents.grounded.picture_quality import estimate_quality, restore
 from mmrag.agents.grounded.plan import LOOKUP
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.templates import render
@@ -426,7 +426,7 @@ def held(*turns):
 
 
 def test_a_calibration_played_by_hand():
-    from simulator.run.trials import play
+    from simulator.run.calibration_trials import play
 
     plain = Calibration(bias=0.0, weights={"match": 4.0}, bars=(0.6, 0.9))
     yes, no = (1.0, True), (1.0, False)  # p = .98
@@ -443,7 +443,7 @@ def test_a_calibration_played_by_hand():
 
 
 def test_the_dearer_a_wrong_answer_the_surer_an_answer_has_to_be():
-    from simulator.run.trials import calibrate, play
+    from simulator.run.calibration_trials import calibrate, play
 
     right_of_20 = {0.3: 12, 0.6: 15, 0.9: 19}
     trials = [held((sure, n < k)) for sure, k in right_of_20.items() for n in range(20)]
@@ -455,7 +455,7 @@ def test_the_dearer_a_wrong_answer_the_surer_an_answer_has_to_be():
 
 
 def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good():
-    from simulator.run.trials import calibrate, play
+    from simulator.run.calibration_trials import calibrate, play
 
     def one(n):
         sure = (n % 10) / 10

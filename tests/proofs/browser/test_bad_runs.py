@@ -15,7 +15,7 @@ from test_ui_pages import PAGES, views
 from ui_parts import Server, press, result, session, write_run
 
 from simulator.store.run_store import RunStore
-from ui.runs import open_runs
+from ui.opened_runs import open_runs
 
 OLD = Path(__file__).parents[2] / "data" / "run-v1"
 FIRST = {

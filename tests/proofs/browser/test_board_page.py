@@ -9,7 +9,7 @@ from ui_parts import Server, write_run
 
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from ui.runs import open_runs
+from ui.opened_runs import open_runs
 
 
 def test_a_report_leads_to_its_replays_and_back(page: Page, server: Server, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from ui_parts import Server, press, result, session, write_run
 
 from simulator.store.run_store import RunStore
-from ui.runs import open_runs
+from ui.opened_runs import open_runs
 
 
 def open_page(page: Page, server: Server, query: str = "/?tab=replay&run=first") -> None:

@@ -12,8 +12,8 @@ from mmrag.models.smollm2 import weights_file
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.records import Reference, Turn
 from simulator.ears.hearing import Hearing
-from simulator.ears.parts import ears, voices
-from simulator.ears.words import loss
+from simulator.ears.hearing_loss import loss
+from simulator.ears.voice_and_ear import ears, voices
 
 PASSAGES = (
     "Kells Oat is a drink made of oats. It was founded in 1987 and is bottled in Sleffolt.",

@@ -12,7 +12,7 @@ from linked_runs import write_linked_run
 from small_runs import make_session, run_all
 
 from mmrag.records import Query, Reply
-from simulator.reports.losses.link import cheapest
+from simulator.reports.losses.link_losses import cheapest
 
 
 @pytest.fixture(scope="module")

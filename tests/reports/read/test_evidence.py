@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mmrag.partial import StepPart
+from mmrag.partial_records import StepPart
 from mmrag.records import Evidence, Reference, Step, encode
 from simulator.reports.read.evidence import look, truth_of
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 from small_index import COLOURS, ColourEncoder, coloured
 
-from mmrag.encoders.cache import EmbeddingCache
+from mmrag.encoders.vector_cache import EmbeddingCache
 from mmrag.search.image.regions import (
     BEST_PLACES,
     CLOSER,

@@ -21,7 +21,6 @@ from mmrag.search.image.regions import SMALL
 from mmrag.search.index import build as building
 from mmrag.search.index.build import build_index
 from mmrag.search.index.chroma import IMAGES, WEB, open_folder, open_server
-from mmrag.search.index.exchange import export_index, import_index
 from mmrag.search.index.open import (
     Index,
     open_index,
@@ -29,10 +28,11 @@ from mmrag.search.index.open import (
     rebuild_derived,
     verify_index,
 )
+from mmrag.search.index.public_package_index import export_index, import_index
 from mmrag.search.index.row_table import RowTable, write_rows
 from mmrag.search.index.sources import open_source
 from mmrag.search.serving.public_package import ImageUrl, UnifiedSearchPipeline
-from mmrag.search.web.passages import Web
+from mmrag.search.web.web_search import Web
 
 
 def test_every_colour_finds_its_entity(index: Index) -> None:

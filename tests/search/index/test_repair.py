@@ -15,11 +15,11 @@ from mmrag.encoders import text_encoders
 from mmrag.errors import ConflictError, DataError, StoreError, UsageError
 from mmrag.files.atomic import file_sha256, owning
 from mmrag.files.images import LazyImage
-from mmrag.search.index import exchange
+from mmrag.search.index import public_package_index
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
-from mmrag.search.index.exchange import export_index, import_index
 from mmrag.search.index.identity import write_manifest
 from mmrag.search.index.open import open_index, read_manifests, rebuild_derived, verify_index
+from mmrag.search.index.public_package_index import export_index, import_index
 from mmrag.search.index.row_table import RowTable, write_rows
 
 
@@ -119,7 +119,7 @@ def test_a_row_that_is_no_text_any_more_is_named(tmp_path: Path) -> None:
 def test_vectors_of_another_length_are_not_taken_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exchange, "image_encoders", text_encoders)
+    monkeypatch.setattr(public_package_index, "image_encoders", text_encoders)
     source = published(tmp_path / "chroma")
     with pytest.raises(UsageError, match=r"have 4 numbers, those of 'test-words'.*--image-encoder"):
         import_index(source, tmp_path / "ix", image_encoder="test-words")
@@ -143,7 +143,7 @@ def test_an_import_that_broke_off_leaves_nothing(
         raise StoreError("disk full")
 
     source = pages(tmp_path / "chroma")
-    monkeypatch.setattr(exchange, "describe", full)
+    monkeypatch.setattr(public_package_index, "describe", full)
     with pytest.raises(StoreError, match="disk full"):
         import_index(source, tmp_path / "ix", text_encoder="test-words")
     monkeypatch.undo()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simulator.studio.camera.taking import compose
+from simulator.studio.camera.scene_to_picture import compose
 from simulator.world.facts.look import KINDS, Look
 from simulator.world.pictures.scene import Scene
 

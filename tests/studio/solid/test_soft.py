@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.studio.solid.forms import Array
 from simulator.studio.solid.meshes import box
+from simulator.studio.solid.scene_types import Array
 from simulator.studio.solid.soft import Limb, chain, flesh, noise, painted
 
 

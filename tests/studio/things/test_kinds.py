@@ -7,7 +7,7 @@ import pytest
 from things_checks import faults_of_kind, faults_of_prints, faults_of_variants, look_of, made
 
 from simulator.studio.camera.staging import label_prints
-from simulator.studio.solid.forms import Lamp, Light, Placed, View, moved
+from simulator.studio.solid.scene_types import Lamp, Light, Placed, View, moved
 from simulator.studio.things import animals, clothes, dogs, plants
 from simulator.studio.things.bodies import drawn_wheel, wheel_parts
 from simulator.studio.things.kinds import KINDS, build

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulator.studio.solid.forms import Array
+from simulator.studio.solid.scene_types import Array
 from simulator.studio.things import people
 from simulator.studio.things.people import SEAT, Pose, Stance, hand, person, skin
 from simulator.world.pictures.traits import Draws, luma

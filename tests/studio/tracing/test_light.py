@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simulator.studio.solid.forms import (
+from simulator.studio.solid.meshes import ball, box, joined, posed, sheet, shifted
+from simulator.studio.solid.scene_types import (
     Lamp,
     Light,
     Material,
@@ -22,7 +23,6 @@ from simulator.studio.solid.forms import (
     View,
     moved,
 )
-from simulator.studio.solid.meshes import ball, box, joined, posed, sheet, shifted
 from simulator.studio.tracing.loaded_scene import SKIES, sky_light
 from simulator.studio.tracing.merging import WHITEST, linear
 from simulator.studio.tracing.tracer import trace

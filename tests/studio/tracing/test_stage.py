@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from mmrag.errors import Unavailable, UsageError
-from simulator.studio.solid.forms import (
+from simulator.studio.solid.meshes import ball, box, posed, sheet
+from simulator.studio.solid.scene_types import (
     Lamp,
     Light,
     Material,
@@ -24,7 +25,6 @@ from simulator.studio.solid.forms import (
     moved,
     turned,
 )
-from simulator.studio.solid.meshes import ball, box, posed, sheet
 from simulator.studio.tracing import merging, tracer, variant
 from simulator.studio.tracing.tracer import glance, trace
 from simulator.studio.tracing.variant import mitsuba

@@ -22,7 +22,7 @@ from simulator.world.build.request import LIFE
 from simulator.world.build.world_manifest import fingerprint
 from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
-from simulator.world.language.voices.reading import OPEN
+from simulator.world.language.voices.voice_reader import OPEN
 from simulator.world.sessions import World, read_world
 
 

@@ -27,7 +27,7 @@ from simulator.world.build.world_manifest import (
 )
 from simulator.world.checks.verify import verify_world
 from simulator.world.sessions import read_world
-from simulator.world.truth import WorldTruth
+from simulator.world.turn_truth import WorldTruth
 
 
 @pytest.fixture(scope="module")

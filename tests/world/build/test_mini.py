@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.studio.camera.taking import RENDERER
+from simulator.studio.camera.scene_to_picture import RENDERER
 from simulator.world.build.table_parts import SPLITS
 from simulator.world.build.world_manifest import damaged_files, fingerprint, read_manifest
 from simulator.world.sessions import World, mini_folder

@@ -25,7 +25,7 @@ from simulator.world.checks.verify import verify_world
 from simulator.world.language import conversations
 from simulator.world.pictures import scene as scenes
 from simulator.world.pictures.referents import AMBIGUOUS
-from simulator.world.pictures.shoot import TRIES, Company, plan_company, shoot
+from simulator.world.pictures.session_pictures import TRIES, Company, plan_company, shoot
 from simulator.world.sessions import SETTLED, World
 
 SHARES = {"alone": 0.2, "attention": 0.2, "hand": 0.2, "gaze": 0.2, "ambiguous": 0.2}

@@ -17,12 +17,19 @@ from mmrag.judges import make_judge
 from mmrag.records import JudgeItem, Outcome
 from mmrag.tools import Tool
 from simulator.datasets import open_data
+from simulator.world.crag.crag_rows import (
+    PAGES,
+    answered_by,
+    crag_rows,
+    five_of,
+    pages_of,
+    write_rows,
+)
 from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.entity_lines import sheet
 from simulator.world.crag.kg.endpoints import crag_tools
-from simulator.world.crag.questions.drawing import Proof, derive
 from simulator.world.crag.questions.question_set import DOMAINS, FORMS, CragQuestion, ask_questions
-from simulator.world.crag.rows import PAGES, answered_by, crag_rows, five_of, pages_of, write_rows
-from simulator.world.crag.sheets import sheet
+from simulator.world.crag.questions.template_parts import Proof, derive
 from simulator.world.facts.domain_schema import DYNAMISM
 from simulator.world.facts.generate import generate_facts
 

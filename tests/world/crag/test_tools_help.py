@@ -13,9 +13,9 @@ from mmrag.metrics.statistics import cluster_permutation
 from mmrag.protocols import Agent, Resources
 from mmrag.records import JudgeItem, Query, Session
 from simulator.datasets import open_data
+from simulator.world.crag.crag_rows import crag_rows, write_rows
 from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.kg.endpoints import crag_tools
-from simulator.world.crag.rows import crag_rows, write_rows
 from simulator.world.facts.generate import generate_facts
 
 AGENT = "crag-task2:reader=builtin"

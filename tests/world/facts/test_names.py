@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from mmrag.agents.grounded.statements import NAME
+from mmrag.agents.grounded.passage_text import NAME
 from mmrag.errors import UsageError
 from simulator.world.crag import crag_stage
 from simulator.world.facts.domain_schema import DOMAINS, HUB

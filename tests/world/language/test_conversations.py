@@ -35,7 +35,7 @@ from simulator.world.language.questions.question_records import (
     Question,
 )
 from simulator.world.language.voices.needs import PLACES, Want
-from simulator.world.language.voices.reading import voice
+from simulator.world.language.voices.voice_reader import voice
 
 
 @pytest.fixture(scope="module")

@@ -16,11 +16,11 @@ from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
-from simulator.world.language.expressions import parse
-from simulator.world.language.filling import Filled, Moment, Statistics, fill
-from simulator.world.language.meanings import meaning
+from simulator.world.language.expression_parser import parse
+from simulator.world.language.expression_types import meaning
+from simulator.world.language.filled_needs import Filled, Moment, Statistics, fill
 from simulator.world.language.voices.needs import Want, read_needs
-from simulator.world.language.voices.reading import HELD, OPEN, VOICES, voice
+from simulator.world.language.voices.voice_reader import HELD, OPEN, VOICES, voice
 
 SHIPPED = [name for name in (*OPEN, *HELD) if (VOICES / name).is_dir()]
 

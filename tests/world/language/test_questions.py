@@ -14,7 +14,7 @@ from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import make_sessions
 from simulator.world.language.program import Answer, ProgramError, evaluate
-from simulator.world.language.questions.answers import (
+from simulator.world.language.questions.answer_wordings import (
     called,
     ordinal,
     plural_of,

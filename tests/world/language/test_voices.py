@@ -16,7 +16,7 @@ from simulator.world.facts.domain_schema import SHAPES, attribute_of, raw_domain
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import make_sessions
 from simulator.world.language.voices import check
-from simulator.world.language.voices.reading import (
+from simulator.world.language.voices.voice_reader import (
     HELD,
     OPEN,
     VOICES,
@@ -26,7 +26,7 @@ from simulator.world.language.voices.reading import (
     voice,
     whose,
 )
-from simulator.world.language.voices.rules import WEB, check_voice
+from simulator.world.language.voices.voice_rules import WEB, check_voice
 
 SHIPPED = sorted(path.parent.name for path in VOICES.glob("*/web.yaml"))
 

@@ -19,11 +19,11 @@ from simulator.world.facts.look import KINDS
 from simulator.world.language.askable import askable
 from simulator.world.language.questions.question_records import Need
 from simulator.world.pages.document import STYLES, Block, Document, PageLine, Section
-from simulator.world.pages.grounding import MOST_PAGES, Grounder, label, worth
-from simulator.world.pages.markup import to_html
+from simulator.world.pages.grounding_labels import MOST_PAGES, Grounder, label, worth
+from simulator.world.pages.page_html import to_html
 from simulator.world.pages.page_orders import is_withheld, plan_pages, styles_for
+from simulator.world.pages.page_writer import Order, can_be_wrong, compose, fact_at
 from simulator.world.pages.sites import SITES
-from simulator.world.pages.writing import Order, can_be_wrong, compose, fact_at
 
 
 @pytest.fixture(scope="module")

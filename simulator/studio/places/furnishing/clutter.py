@@ -21,7 +21,6 @@ from simulator.studio.places.paint import (
     paint,
     tint,
 )
-from simulator.studio.solid.forms import Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -34,6 +33,7 @@ from simulator.studio.solid.meshes import (
     smooth_path,
     tube,
 )
+from simulator.studio.solid.scene_types import Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.surfaces import dyed, shades
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws

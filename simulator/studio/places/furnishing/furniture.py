@@ -22,7 +22,6 @@ from simulator.studio.places.paint import (
     tint,
 )
 from simulator.studio.places.stage import Maker, own
-from simulator.studio.solid.forms import Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import (
     box,
     joined,
@@ -35,6 +34,7 @@ from simulator.studio.solid.meshes import (
     smooth_path,
     tube,
 )
+from simulator.studio.solid.scene_types import Mesh, Part, Thing, turned
 from simulator.studio.solid.surfaces import Surface, cloth, granite, laid, marble, metal, wood
 from simulator.world.pictures.traits import Draws
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from simulator.studio.places.paint import BLACK, CHROME, RUBBER, STEEL, paint, seed, timber, tint
-from simulator.studio.solid.forms import Part, Thing, turned
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -17,6 +16,7 @@ from simulator.studio.solid.meshes import (
     smooth_path,
     tube,
 )
+from simulator.studio.solid.scene_types import Part, Thing, turned
 from simulator.studio.solid.surfaces import laid, wood
 from simulator.world.pictures.traits import Draws
 

@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 
 from simulator.studio.places.paint import CLAY, paint, seed, timber, tint
-from simulator.studio.solid.forms import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -19,6 +18,7 @@ from simulator.studio.solid.meshes import (
     smooth_path,
     tube,
 )
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.surfaces import bark, concrete, dyed, laid, shades, wood
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws

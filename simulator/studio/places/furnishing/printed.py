@@ -9,7 +9,6 @@ import numpy as np
 
 from simulator.studio.places.paint import PAPER, STEEL, WHITE, tint
 from simulator.studio.places.stage import Stage
-from simulator.studio.solid.forms import Array, Material, Mesh, Part
 from simulator.studio.solid.meshes import box, joined, lathe, sheet, shifted
 from simulator.studio.solid.prints import (
     BOLD,
@@ -23,6 +22,7 @@ from simulator.studio.solid.prints import (
     showing,
     side_by_side,
 )
+from simulator.studio.solid.scene_types import Array, Material, Mesh, Part
 from simulator.studio.things.packaging import design, front
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits

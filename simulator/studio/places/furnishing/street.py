@@ -8,7 +8,6 @@ import numpy as np
 
 from simulator.studio.places.furnishing import printed
 from simulator.studio.places.paint import BLACK, IRON, RUBBER, STEEL, paint, seed, timber, tint
-from simulator.studio.solid.forms import Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.meshes import (
     box,
     extrude,
@@ -21,6 +20,7 @@ from simulator.studio.solid.meshes import (
     smooth_path,
     tube,
 )
+from simulator.studio.solid.scene_types import Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.surfaces import cloth, concrete, dyed, laid, shades, wood
 from simulator.world.pictures.noise import generator
 from simulator.world.pictures.traits import Draws

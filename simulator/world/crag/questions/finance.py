@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 
 from simulator.world.crag.crag_stage import Share
+from simulator.world.crag.entity_lines import money
 from simulator.world.crag.kg.finance import market_cap, price_at
-from simulator.world.crag.questions.drawing import (
+from simulator.world.crag.questions.template_parts import (
     INVALID,
     Call,
     Drawn,
@@ -16,7 +17,6 @@ from simulator.world.crag.questions.drawing import (
     days_of,
     templates,
 )
-from simulator.world.crag.sheets import money
 from simulator.world.facts.wording import say_day, say_list
 
 

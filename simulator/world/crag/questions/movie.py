@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 from simulator.world.crag.crag_stage import Film
-from simulator.world.crag.questions.drawing import (
+from simulator.world.crag.questions.template_parts import (
     INVALID,
     Call,
     Drawn,

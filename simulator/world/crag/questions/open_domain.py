@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulator.world.crag.questions.drawing import (
+from simulator.world.crag.questions.template_parts import (
     INVALID,
     Call,
     Drawn,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.world.crag.crag_stage import Game
 from simulator.world.crag.kg.sports import is_over
-from simulator.world.crag.questions.drawing import (
+from simulator.world.crag.questions.template_parts import (
     INVALID,
     Call,
     Drawn,

@@ -6,8 +6,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from simulator.world.language.voices.reading import VOICES, folder_of
-from simulator.world.language.voices.rules import check_voice, read_file
+from simulator.world.language.voices.voice_reader import VOICES, folder_of
+from simulator.world.language.voices.voice_rules import check_voice, read_file
 
 
 def main() -> int:

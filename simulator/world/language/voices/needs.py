@@ -22,8 +22,8 @@ from simulator.world.facts.domain_schema import (
     attribute_of,
     attributes_of,
 )
-from simulator.world.language.expressions import THINGS, Node, parse, variables
-from simulator.world.language.meanings import Meaning, meaning
+from simulator.world.language.expression_parser import THINGS, Node, parse, variables
+from simulator.world.language.expression_types import Meaning, meaning
 
 PLACES = ("shop", "home", "out")
 """Where one asks: choosing and paying, using and caring, or walking past and visiting."""

@@ -1,0 +1,142 @@
+"""The words of a text as vectors: what the sentence encoder makes of each in its context."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from mmrag.agents.grounded.passage_text import NAME
+from mmrag.agents.grounded.recent_results import RecentResults
+from mmrag.agents.grounded.values import MONTHS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from mmrag.encoders.text import InContext
+
+WORD = re.compile(r"['’]s?(?![^\W_])|[^\W_]+(?:[-.,:'’][^\W_]+)*|[^\w\s]|_")
+"""A word or a mark; a possessive is a word of its own."""
+
+NAME_WORD = "Weston"
+"""What stands for any name before the encoder: a name, and one word piece."""
+
+LAYERS = (3, 6)
+"""Of the sentence encoder: forms and order are told apart lower, what is meant higher."""
+
+_KEPT = 2048
+"""Texts whose word vectors are remembered: some 100 MB."""
+
+_BEGINS = frozenset(
+    """a an and are as at be both by can could did do does for from given had has have hey how i if
+    in is it its let me my no not now of ok okay on or our please say should so tell than that the
+    then these they this those to was we well were what when where which who whose why will with
+    would you your""".split()  # noqa: SIM905
+)
+"""Words that begin a question and no name, though a capital is on them."""
+
+
+class Masked(NamedTuple):
+    """A question in which every name is the same word."""
+
+    masked: str
+    names: tuple[str, ...]
+
+
+def mask_names(text: str) -> Masked:
+    """Take the names out of a question, so that nobody looks for meaning inside them.
+
+    >>> mask_names("Is the Toad Side Woodpecker bigger?")
+    Masked(masked='is the Weston bigger', names=('Toad Side Woodpecker',))
+    """
+    text = " ".join(text.split()).replace("’", "'").rstrip("?!. ")
+    first, _, rest = text.partition(" ")
+    if first.lower().partition("'")[0] in _BEGINS and first != "I":
+        the_name = first == "The" and rest[:1].isupper()
+        text = text if the_name else first[:1].lower() + text[1:]
+    elif first.istitle() and not NAME.match(text):
+        text = text[:1].lower() + text[1:]
+    names: list[str] = []
+
+    def take(found: re.Match[str]) -> str:
+        name = found.group().removesuffix("'s").removesuffix(" I")
+        if name.split()[0].lower() in MONTHS:
+            return found.group()
+        names.append(name)
+        return NAME_WORD + found.group()[len(name) :]
+
+    return Masked(NAME.sub(take, text), tuple(names))
+
+
+class Contextual(Protocol):
+    """A sentence encoder that also says what it makes of each word."""
+
+    def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector per text."""
+        ...
+
+    def in_context(
+        self, items: Sequence[Sequence[str]], layers: Sequence[int], *, rows: int = 4
+    ) -> list[InContext]:
+        """Vectors of the pieces of each text's words."""
+        ...
+
+
+class States:
+    """Contextual vectors of words, remembered: a conversation asks and reads the same again."""
+
+    def __init__(self, encoder: Contextual, most: int = _KEPT) -> None:
+        self._encoder = encoder
+        self._known: RecentResults[str, InContext] = RecentResults(most)
+
+    def of(self, texts: Sequence[str], rows: int = 4) -> list[InContext]:
+        """What the encoder makes of each text, word by word; `rows` texts go through it at once."""
+        found = {t: self._known.get(t) for t in dict.fromkeys(texts)}
+        new = [t for t, known in found.items() if known is None]
+        made = self._encoder.in_context([_words(t) for t in new], LAYERS, rows=rows) if new else []
+        for text, one in zip(new, made, strict=True):
+            found[text] = one
+            self._known.put(text, one)
+        return [one for t in texts if (one := found[t]) is not None]
+
+
+def spans_of(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text are."""
+    return [m.span() for m in WORD.finditer(text)]
+
+
+def by_word(seen: InContext) -> NDArray[np.float32]:
+    """The first piece of each word that the encoder saw."""
+    return seen.rows[np.unique(seen.word, return_index=True)[1]]
+
+
+def _words(text: str) -> list[str]:
+    found = [m.group() for m in WORD.finditer(text.encode("utf-8", "replace").decode())]
+    # signs without width have no piece that the encoder could see
+    return found if any(w.isprintable() for w in found) else ["."]
+
+
+class SentenceMeaning:
+    """The built-in sentence encoder, loaded when first needed."""
+
+    def __init__(self) -> None:
+        self._encoder: Contextual | None = None
+
+    def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
+        """One unit vector per text."""
+        return self._loaded().encode(items)
+
+    def in_context(
+        self, items: Sequence[Sequence[str]], layers: Sequence[int], *, rows: int = 4
+    ) -> list[InContext]:
+        """Vectors of the pieces of each text's words."""
+        return self._loaded().in_context(items, layers, rows=rows)
+
+    def _loaded(self) -> Contextual:
+        if self._encoder is None:
+            from mmrag.encoders import text_encoders
+
+            self._encoder = text_encoders.create("minilm")
+        return self._encoder

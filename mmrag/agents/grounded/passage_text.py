@@ -1,0 +1,85 @@
+"""What passages say, taken apart: names, orders to the reader, infobox markup."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from mmrag.agents.grounded.values import DATE, read_date
+from mmrag.records import Evidence
+
+_WORD = r"[A-Z][^\W\d_]*(?:['’-](?!s\b)[^\W\d_]+)*"
+NAME = re.compile(
+    rf"{_WORD}(?:(?:\s+(?:of|the|at|and|&|under|by|upon|on|in|against|from|for|de|la))*\s+{_WORD})+(?:\s\d{{3}}\b)?"
+    r"|\b[A-Z][^\W\d_]+(?:-[^\W\d_]+)*-[A-Z][^\W\d_]+"
+)
+"""A proper name: two capitalised words or more, or a compound of them."""
+
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules?|sources?|above)\b"
+    r"|\b(?:language model|ai assistants?|system (?:notice|prompt|message)|\[\[?assistant)"
+    r"|\b(?:reply|respond|answer)\s+(?:only|exactly|with)\b|\brepeat all of your\b"
+    r"|\bend your (?:reply|answer)\b|\bwhen asked\b.{0,80}\b(?:answer|say|reply)\b"
+    r"|\btreat every other source\b|\bnew directive\b",
+    re.I,
+)
+
+
+@lru_cache(maxsize=8192)
+def fold(text: str) -> str:
+    """Letters and digits only, lower case: names compare across typography."""
+    return " ".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def gives_orders(text: str) -> bool:
+    """Whether a sentence addresses the assistant instead of stating something."""
+    return bool(_ORDERS.search(text))
+
+
+def has_orders(evidence: Evidence) -> bool:
+    """Whether a page tries to instruct its reader: then none of it is trusted."""
+    return gives_orders(evidence.text)
+
+
+def read_attributes(attributes: object) -> list[tuple[str, str]]:
+    """Key and raw value of an infobox, whether it is an object, a list of pairs or one string."""
+    if isinstance(attributes, dict):
+        pairs: list[tuple[str, str]] = []
+        for key, value in list(attributes.items())[:300]:
+            text = str(value)[:1000]
+            if "\n|" in text or text.startswith("{{Infobox"):
+                pairs += _infobox(text)
+            else:
+                pairs.append((str(key), text))
+        return pairs
+    return _infobox(str(attributes)[:20_000]) if attributes else []
+
+
+def _infobox(text: str) -> list[tuple[str, str]]:
+    rows = re.findall(r"^\s*\|\s*([^=|\n]{1,80}?)\s*=\s*(.+?)\s*$", text, re.M)
+    return [(k, v) for k, v in rows][:300]
+
+
+def plain_markup(raw: str) -> tuple[str, str | None]:
+    """Wiki markup put into words, and the date that it gives itself.
+
+    >>> plain_markup("{{hlist|oak|elm}}<ref name=a />")
+    ('oak|elm', None)
+    """
+    text = re.sub(r"<ref[^>]*?/>|<ref[^>]*>.*?</ref>", "", raw, flags=re.S)
+    text = re.sub(r"<br\s*/?>", "|", text)
+    text = re.sub(r"<[^>]{0,200}>", "", text)
+    date = None
+    match = re.search(rf"\(\s*as of\s+({DATE.pattern}|\d{{4}})\s*\)", text, re.I)
+    if match:
+        date = read_date(match.group(1)) or f"{match.group(1)}-07-01"
+        text = text[: match.start()] + text[match.end() :]
+    text = re.sub(r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]", r"\1", text)
+    for _ in range(3):
+        text = re.sub(
+            r"\{\{\s*(?:nowrap|hlist|ubl|plainlist|flatlist|unbulleted list|val|convert|url"
+            r"|start date|birth date)\s*\|([^{}]*)\}\}",
+            r"\1", text, flags=re.I,
+        )  # fmt: skip
+    text = re.sub(r"\{\{[^{}]*\}\}|'{2,}", "", text)
+    return text.strip(" |,"), date

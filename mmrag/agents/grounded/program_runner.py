@@ -1,0 +1,538 @@
+"""Carries out what a question comes to: a few operations on things and what pages say of them.
+
+A program is data out of the trained planner, `["at_least", ["number"], ["get", "it", 0]]`: numbers
+stand for attributes, `["number"]` and `["word"]` for what the question says itself. What cannot be
+found has no answer; nothing is made up.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from mmrag.agents.grounded.builtin_reader import (
+    ANY,
+    NAMES,
+    SIZES,
+    Fitting,
+    Found,
+    Reading,
+    finding,
+    joined,
+)
+from mmrag.agents.grounded.contextual_vectors import Contextual
+from mmrag.agents.grounded.heads import Weights
+from mmrag.agents.grounded.passage_text import fold
+from mmrag.agents.grounded.plan import QuestionPlan
+from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
+from mmrag.agents.grounded.times import moment_in, numbers_in
+from mmrag.agents.grounded.turn_evidence import TurnEvidence
+from mmrag.agents.grounded.values import (
+    DATE,
+    SPOKEN_UNITS,
+    Value,
+    clock_in,
+    read_date,
+    say_list,
+    say_number,
+)
+from mmrag.search.web.words import words
+
+_EVEN = 0.5
+"""How often one of two answers is right by luck."""
+
+_READABLE = 0.5
+"""How often the largest print that no search knows is all of a name."""
+
+_MOST_LISTED = 4
+"""Names in one answer: what fits an ear."""
+
+_DAYS = frozenset({"date"})
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+UNITS: dict[tuple[str, str], tuple[float, float]] = {
+    ("g", "oz"): (1 / 28.349523125, 0), ("kg", "lb"): (1 / 0.45359237, 0),
+    ("cm", "in"): (1 / 2.54, 0), ("km", "m"): (1000, 0),
+    ("mm", "in"): (1 / 25.4, 0), ("m", "ft"): (1 / 0.3048, 0), ("km", "mi"): (1 / 1.609344, 0),
+    ("km/h", "mph"): (1 / 1.609344, 0), ("kW", "hp"): (1 / 0.745699872, 0),
+    ("litres", "gal"): (1 / 3.785411784, 0), ("ml", "fl oz"): (1 / 29.5735295625, 0),
+    ("°C", "°F"): (1.8, 32.0), ("kcal", "kJ"): (4.184, 0), ("cm", "ft"): (1 / 30.48, 0),
+    ("g", "lb"): (1 / 453.59237, 0), ("g", "kg"): (0.001, 0), ("cm", "m"): (0.01, 0),
+    ("mm", "cm"): (0.1, 0), ("hours", "minutes"): (60, 0), ("ml", "litres"): (0.001, 0),
+    ("days", "hours"): (24, 0), ("weeks", "days"): (7, 0), ("years", "months"): (12, 0),
+}  # fmt: skip
+"""(from, to) → factor, offset; the first from a unit is the one that people ask for."""
+
+
+class Unanswerable(Exception):
+    """A program needs what is not there, or what is no single thing."""
+
+
+class Reader:
+    """Reads what pages say and computes what is asked. The same desk gives the same answer."""
+
+    def __init__(self, encoder: Contextual, weights: Weights | None = None) -> None:
+        self._fitting = Fitting(encoder, weights)
+
+    def read(
+        self, plan: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str | None
+    ) -> Finding | None:
+        """The answer, or None when the evidence has none."""
+        return answer(plan, Reading(self._fitting, plan, scene, desk, now or ""))
+
+    def holds(
+        self, claim: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str | None
+    ) -> bool | None:
+        """Whether a premise is true of the thing in view; None where the evidence does not say."""
+        return holds(claim, Reading(self._fitting, claim, scene, desk, now or ""))
+
+
+def answer(plan: QuestionPlan, reading: Reading) -> Finding | None:
+    """What the program comes to. It quotes or computes; it never invents."""
+    try:
+        found = _Run(plan, reading).of(plan.steps)
+    except Unanswerable:
+        return None
+    if isinstance(found, list):
+        return _named(found[0]) if found else None
+    return finding(_said(found.value), plan, found)
+
+
+def holds(claim: QuestionPlan, reading: Reading) -> bool | None:
+    """Whether what a premise takes for granted is so."""
+    _, thing, slot, *_ = claim.steps
+    run = _Run(claim, reading)
+    try:
+        return run.is_said(run.get(thing, slot).value)
+    except Unanswerable:
+        return None
+
+
+class _Run:
+    """One program being run."""
+
+    def __init__(self, plan: QuestionPlan, reading: Reading) -> None:
+        self._plan, self._reading = plan, reading
+        self._numbers = numbers_in(_nameless(plan))
+
+    def of(self, node: Any) -> Any:
+        """A value that was found, or things."""
+        if isinstance(node, str):
+            return self._reading.entities(node)
+        if isinstance(node, int | float):
+            return Found(value=Value(kind="number", text=f"{node:g}", number=float(node)))
+        operation = _OPERATIONS.get(node[0])
+        if operation is None:
+            raise Unanswerable
+        return operation(self, *node[1:])
+
+    # -- what the question says itself
+
+    def number(self, like: Value | None, *, is_count: bool = False) -> Found:
+        """The number in the question that goes with a value, or that counts things."""
+        unit = like.unit if like is not None else ""
+        if like is not None and like.kind == "clock" and not is_count:
+            clock = clock_in(self._plan.question) or self._reading.now[11:16]
+            return Found(value=Value(kind="clock", text=clock, iso=clock), steps=0)
+        if like is not None and like.kind == "date" and not is_count:
+            when = moment_in(self._plan.question, self._reading.now)
+            return Found(value=Value(kind="date", text=when, iso=when), steps=0)
+        fitting = [n for n in self._numbers if (_turned(n, unit) is None) == is_count]
+        if not fitting and not self._numbers:
+            raise Unanswerable
+        chosen = (fitting or self._numbers)[0]
+        if len(self._numbers) > 1:
+            self._numbers = [n for n in self._numbers if n is not chosen]
+        return Found(value=(not is_count and _turned(chosen, unit)) or chosen, steps=0)
+
+    def is_said(self, value: Value) -> bool:
+        """Whether the question says a value."""
+        question = self._plan.question
+        if value.kind == "clock":
+            return clock_in(question) == value.iso
+        if value.kind == "date":
+            said = read_date(question) or moment_in(question, self._reading.now)
+            return said == value.iso[:10]
+        if value.kind in ("number", "year"):
+            return any(n.number == value.number for n in self._numbers)
+        return all(self.mentions(item) for item in value.items or (value.text,))
+
+    def mentions(self, text: str, *, is_whole: bool = True) -> bool:
+        """Whether the question has the words of a text, all of them or one."""
+        asked, said = _stems(self._plan.question), _stems(text)
+        question = self._plan.question
+        if _DENIES.search(text) and not _DENIES.search(question):
+            return False
+        first = re.escape(text.split()[0]) if text.split() else ""
+        if is_whole and re.search(rf"\b(?:not|no|never) {first}\b", question, re.I):
+            return False  # "not vegetarian" does not say "vegetarian"
+        return bool(said) and (said <= asked if is_whole else bool(said & asked))
+
+    # -- values
+
+    def get(self, thing: Any, slot: int, then: Any = None, kinds: frozenset[str] = ANY) -> Found:
+        is_relation = isinstance(thing, list) and thing[0] == "get"
+        things = self.get(*thing[1:], kinds=NAMES) if is_relation else self.of(thing)
+        if isinstance(things, Found):
+            name = Candidate(name=things.value.text, confidence=things.recognition, source="web")
+            found = self._of_entity(name, slot, kinds)
+            return joined(found.value, things, found)
+        if not things or not things[0].name:
+            raise Unanswerable
+        return self._of_entity(things[0], slot, kinds, self._when(then))
+
+    def _when(self, then: Any = None) -> str:
+        """The day that the question names, or the past moment that its program asks for."""
+        is_past = then or DATE.search(self._plan.question)
+        return moment_in(self._plan.question, self._reading.now) if is_past else ""
+
+    def _of_entity(
+        self, entity: Candidate, slot: int, kinds: frozenset[str], when: str = ""
+    ) -> Found:
+        found = self._reading.attribute(entity, slot, kinds, when)
+        if found is None:
+            raise Unanswerable
+        return found
+
+    def each(
+        self, things: Any, slot: int, kinds: frozenset[str] = SIZES, *, is_whole: bool = True
+    ) -> list[tuple[Candidate, Found]]:
+        """An attribute of each of several things, or of all of which it is known."""
+        among = self.of(things)
+        if not isinstance(among, list) or len(among) < 2:
+            raise Unanswerable
+        when = self._when()
+        found = [(one, self._reading.attribute(one, slot, kinds, when)) for one in among]
+        known = [(one, value) for one, value in found if value is not None]
+        if not known or (is_whole and len(known) < len(among)):
+            raise Unanswerable
+        return known
+
+    def extreme(self, things: Any, slot: int, sign: int) -> Found:
+        found = self.each(things, slot)
+        best = max(found, key=lambda one: sign * _number(one[1]))
+        chosen = Value(kind="name", text=best[0].name)
+        return joined(chosen, *(f for _, f in found), luck=1 / len(found))
+
+    def where(self, things: Any, slot: int, sign: str, wanted: Any) -> Found:
+        found = self.each(things, slot, SIZES if sign in "<>" else ANY, is_whole=False)
+        if sign == "is" and found[0][1].value.number is not None and self._numbers:
+            sign, wanted = "<", ["number"]  # "which would suit a twelve-year-old"
+        if sign in "<>":
+            bound = self._value(wanted, found[0][1].value)
+            way = 1 if sign == ">" else -1
+            chosen = [c for c, f in found if way * _number(f) >= way * _number(bound)]
+        elif sign == "is":
+            chosen = [c for c, f in found if self.is_said(f.value)]
+            chosen = chosen or [c for c, f in found if self.mentions(f.value.text, is_whole=False)]
+        else:
+            has = [c for c, f in found if self._has(f.value)]
+            chosen = has if sign == "has" else [c for c, _ in found if c not in has]
+        if not chosen:
+            raise Unanswerable
+        names = Value(kind="list", text="", items=tuple(c.name for c in chosen))
+        return joined(names, *(f for _, f in found))
+
+    def total(self, things: Any, slot: int) -> Found:
+        found = [f for _, f in self.each(things, slot)]
+        return joined(_like(found[0].value, sum(map(_number, found))), *found)
+
+    def sources(self, owner: Any, slot: int) -> Found:
+        of = self.sized(owner, NAMES)
+        if isinstance(of, list):
+            if not of:
+                raise Unanswerable
+            of = Found(value=Value(kind="name", text=of[0].name), recognition=of[0].confidence)
+        found = self._reading.sharing(of, slot)
+        if not found:
+            raise Unanswerable
+        names = Value(kind="list", text="", items=tuple(name for name, _ in found))
+        return joined(names, of, *(f for _, f in found))
+
+    def without(self, things: Any, thing: Any) -> Found:
+        among, left = self.of(things), {fold(c.name) for c in self.of(thing)}
+        items = tuple(n for n in among.value.items if fold(n) not in left)
+        if not items:
+            raise Unanswerable
+        return msgspec.structs.replace(among, value=Value(kind="list", text="", items=items))
+
+    def count(self, things: Any) -> Found:
+        among = self.of(things)
+        many = len(among.value.items)
+        return msgspec.structs.replace(among, value=_counted(many))
+
+    # -- arithmetic
+
+    def two(self, a: Any, b: Any) -> tuple[Found, Found]:
+        """Two operands; what the question says is found by what the pages say."""
+        if _is_open(a) and _is_open(b):
+            return self._value(a, None, is_count=True), self._value(b, None, is_count=True)
+        if _is_open(a):
+            right = self._value(b, None)
+            return self._value(a, right.value), right
+        left = self._value(a, None)
+        return left, self._value(b, left.value)
+
+    def _value(self, node: Any, like: Value | None, *, is_count: bool = False) -> Found:
+        if _is_open(node):
+            return self.number(like, is_count=is_count)
+        found = self.sized(node)
+        if not isinstance(found, Found):
+            raise Unanswerable
+        return found
+
+    def sized(self, node: Any, kinds: frozenset[str] = SIZES) -> Any:
+        """What a node comes to, where only some kinds of value will do."""
+        if isinstance(node, list) and node[0] == "get":
+            return self.get(*node[1:3], *(node[3:] or [None]), kinds=kinds)
+        return self.of(node)
+
+    def sum(self, a: Any, b: Any, of: Callable[[float, float], float]) -> Found:
+        x, y = self.two(a, b)
+        value = of(_number(x), _number(y))
+        shaped = _like(x.value if x.value.unit else y.value, value)
+        if x.value.kind == "year":
+            shaped = _counted(value, "years")
+        return joined(shaped, x, y)
+
+    def times(self, a: Any, b: Any) -> Found:
+        x = self._value(a, None, is_count=True)
+        y = self._value(b, x.value, is_count=True)
+        shaped = _like(x.value if x.value.unit else y.value, _number(x) * _number(y))
+        return joined(shaped, x, y)
+
+    def over(self, a: Any, b: Any) -> Found:
+        if _is_open(a):
+            x, y = self.two(a, b)
+        else:
+            x = self._value(a, None)
+            y = self._value(b, x.value, is_count=True)
+        if not _number(y):
+            raise Unanswerable
+        value = _number(x) / _number(y)
+        unit = "" if x.value.unit == y.value.unit else x.value.unit
+        digits = 2 if unit == "$" else 1
+        return joined(_counted(round(value, digits), unit, digits), x, y)
+
+    def fits(self, amount: Any, each: Any) -> Found:
+        x, y = self.two(amount, each)
+        if _number(y) <= 0:
+            raise Unanswerable
+        many = int(_number(x) / _number(y) + 1e-9)
+        return joined(_counted(many), x, y)
+
+    def deal(self, thing: Any, price: int, offer: int, count: Any) -> Found:
+        each, said = self.get(thing, price, kinds=SIZES), self.get(thing, offer)
+        many = self._value(count, each.value, is_count=True)
+        paid = _offered(said.value.text, int(_number(many)))
+        return joined(_like(each.value, _number(each) * paid), each, said)
+
+    def at_least(self, a: Any, b: Any) -> Found:
+        x, y = self.two(a, b)
+        if {x.value.kind, y.value.kind} & {"clock", "date"} and x.value.kind != y.value.kind:
+            raise Unanswerable
+        return _truth(_number(x) >= _number(y), x, y)
+
+    # -- words
+
+    def has(self, a: Any, _word: Any) -> Found:
+        found = self.get(*a[1:]) if isinstance(a, list) else self.of(a)
+        if not isinstance(found, Found):
+            raise Unanswerable
+        return _truth(self._has(found.value), found)
+
+    def _has(self, value: Value) -> bool:
+        items = value.items or tuple(re.split(r",| and | or ", value.text))
+        return any(self.mentions(item, is_whole=False) for item in items)
+
+    def says(self, a: Any, _wanted: Any) -> Found:
+        found = self.of(a)
+        return _truth(self.is_said(found.value), found)
+
+    def negated(self, a: Any) -> Found:
+        found = self.of(a)
+        return msgspec.structs.replace(found, value=_yes(found.value.text == "No"))
+
+    def premise(self, thing: Any, slot: int, then: Any = None) -> Found:
+        found = self.get(thing, slot)
+        if self.is_said(found.value):
+            return _truth(True, found) if then is None else self.of(then)
+        denied = Value(kind="text", text=f"No, it's {_said(found.value)}.")
+        return msgspec.structs.replace(found, value=denied)
+
+    def same(self, thing: Any, named: Any) -> Found:
+        one, other = self.of(thing), self.of(named)
+        if not one or not other:
+            raise Unanswerable
+        is_so = fold(one[0].name) == fold(other[0].name)
+        return Found(value=_yes(is_so), recognition=one[0].confidence, luck=_EVEN)
+
+    def printed(self, _thing: Any, part: str) -> Found:
+        scene = self._reading.scene
+        main, lines = scene.main, scene.printed
+        if part == "label" and main is not None and (main.source != "image-kg" or not lines):
+            return Found(value=Value(kind="name", text=main.name), recognition=main.confidence)
+        run_on = "".join(fold(c.name) for c in (main, *scene.beside) if c).replace(" ", "")
+        small = [t for t in lines if fold(t).replace(" ", "") not in run_on]
+        read = small if part == "sublabel" else lines
+        if not read:
+            raise Unanswerable
+        return Found(value=Value(kind="text", text=read[0]), recognition=_READABLE)
+
+    # -- times
+
+    def minutes_until(self, a: Any) -> Found:
+        found = self.sized(a, frozenset({"clock"}))
+        minutes = _minutes(found.value.iso) - _minutes(self._reading.now[11:16])
+        if minutes < 0:
+            raise Unanswerable
+        return joined(_counted(minutes, "minutes"), found)
+
+    def days_until(self, a: Any) -> Found:
+        found = self.sized(a, _DAYS)
+        days = _number(found) - _day(self._reading.now).toordinal()
+        return joined(_counted(days, "days"), found)
+
+    def weekday(self, a: Any) -> Found:
+        found = self.sized(a, _DAYS)
+        day = _day(found.value.iso)
+        return joined(Value(kind="text", text=_WEEKDAYS[day.weekday()]), found)
+
+    def in_unit(self, a: Any) -> Found:
+        found = self.sized(a)
+        value = found.value
+        asked = self._plan.question
+        wanted = [u for word, u in SPOKEN_UNITS.items() if re.search(rf"\b{word}\b", asked)]
+        known = [to for unit, to in UNITS if unit == value.unit]
+        to = next((u for u in wanted if u in known), next(iter(known), ""))
+        if not to:
+            raise Unanswerable
+        factor, offset = UNITS[value.unit, to]
+        number = round(_number(found) * factor + offset, 1)
+        return joined(_counted(number, to, 1), found)
+
+
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    "get": _Run.get, "where": _Run.where, "total": _Run.total, "sources": _Run.sources,
+    "without": _Run.without, "count": _Run.count, "times": _Run.times, "over": _Run.over,
+    "fits": _Run.fits, "deal": _Run.deal, "at_least": _Run.at_least, "has": _Run.has,
+    "is": _Run.says, "not": _Run.negated, "premise": _Run.premise, "same": _Run.same,
+    "printed": _Run.printed, "minutes_until": _Run.minutes_until, "in_unit": _Run.in_unit,
+    "days_until": _Run.days_until, "weekday": _Run.weekday,
+    "most": lambda run, things, slot: run.extreme(things, slot, 1),
+    "least": lambda run, things, slot: run.extreme(things, slot, -1),
+    "plus": lambda run, a, b: run.sum(a, b, lambda x, y: x + y),
+    "minus": lambda run, a, b: run.sum(a, b, lambda x, y: abs(x - y)),
+}  # fmt: skip
+"""Every operation that the built-in reader can carry out."""
+
+
+def _named(thing: Candidate) -> Finding:
+    return Finding(
+        text=thing.name,
+        operation="name",
+        recognition=thing.confidence,
+        support=0.5,
+        citations=tuple(e.id for e in thing.evidence[:1]),
+    )
+
+
+def _nameless(plan: QuestionPlan) -> str:
+    text = plan.question
+    for name in plan.names:
+        text = text.replace(name, " ")
+    return text
+
+
+def _is_open(node: Any) -> bool:
+    return node == ["number"]
+
+
+def _yes(is_so: bool) -> Value:
+    return Value(kind="text", text="Yes" if is_so else "No")
+
+
+def _truth(is_so: bool, *parts: Found) -> Found:
+    return joined(_yes(is_so), *parts, luck=_EVEN)
+
+
+def _said(value: Value) -> str:
+    if value.kind == "list" and value.items:
+        return say_list(value.items[:_MOST_LISTED])
+    if value.text or value.number is None:
+        return value.text
+    return say_number(value.number, value.unit, value.digits)
+
+
+def _counted(number: float, unit: str = "", digits: int = 0) -> Value:
+    return Value(kind="number", text="", number=number, unit=unit, digits=digits)
+
+
+def _like(value: Value, number: float) -> Value:
+    """A number written as another is."""
+    return _counted(round(number, value.digits or 2), value.unit, value.digits)
+
+
+def _number(found: Found) -> float:
+    value = found.value
+    if value.number is not None and math.isfinite(value.number):
+        return value.number
+    if value.kind == "date":
+        return float(_day(value.iso + "-01-01").toordinal())
+    if value.kind == "clock":
+        return float(_minutes(value.iso))
+    raise Unanswerable
+
+
+def _day(iso: str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(iso[:10])
+    except ValueError:
+        raise Unanswerable from None
+
+
+def _minutes(clock: str) -> int:
+    try:
+        return int(clock[:2]) * 60 + int(clock[3:5])
+    except ValueError:
+        raise Unanswerable from None
+
+
+def _unit(value: Value) -> str:
+    return SPOKEN_UNITS.get(value.unit.lower(), value.unit)
+
+
+def _turned(value: Value, unit: str) -> Value | None:
+    """A quantity in another unit, where there is a way."""
+    own = _unit(value)
+    if own == unit or value.number is None:
+        return value if own == unit else None
+    for way, (factor, offset) in UNITS.items():
+        if offset == 0 and way in ((own, unit), (unit, own)):
+            turned = value.number * factor if way == (own, unit) else value.number / factor
+            return _counted(turned, unit)
+    return None
+
+
+def _offered(offer: str, many: int) -> float:
+    """How many prices so many things cost with an offer: "20 % off", "3 for the price of 2"."""
+    if percent := re.search(r"(\d+)\s?% off", offer):
+        return many * (1 - int(percent[1]) / 100)
+    if bundle := re.search(r"(\d+) for (?:the price of )?(\d+)", offer):
+        return many - many // int(bundle[1]) * (int(bundle[1]) - int(bundle[2]))
+    if re.search(r"second (?:one )?(?:at )?half", offer):
+        return many - many // 2 / 2
+    return float(many)
+
+
+_DENIES = re.compile(r"\b(?:not?|none|nobody|nothing|never|without|hardly)\b|n't\b", re.I)
+_IDLE = frozenset("a an and the of in on at for to is are it its this with or one".split())  # noqa: SIM905
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(word for word in words(text) if word not in _IDLE)

@@ -1,0 +1,466 @@
+"""Rules for values: quantities, times and dates, where they are sure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mmrag.judges.builtin.parsed_question import Ruling
+from mmrag.judges.builtin.parsed_text import Cue, Reading
+from mmrag.text.clock import Years, days, era, is_time, same_time, spans, times
+from mmrag.text.lexicon import APPROXIMATE, word_set
+from mmrag.text.number_words import NUMBER_WORDS
+from mmrag.text.numbers import Date, Quantity, is_number, same_date, same_quantity
+from mmrag.text.opposites import another_attribute, opposed
+
+
+def quantity(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """References that are one number or measure each, and a reply that tells such a quantity."""
+    if another_attribute(set(asked.roots), set(said.roots)):
+        return None
+    counted = bool(_COUNTED.search(asked.text))
+    wanted: list[Quantity] = []
+    for reading in known:
+        if len(reading.quantities) != 1 or not _only_quantity(reading):
+            return None
+        wanted.append(
+            reading.quantities[0]._replace(year=reading.quantities[0].year and not counted)
+        )
+    if any(q.year or q.ordinal for q in wanted):
+        return None
+    counted = counted or all(q.raw >= _LARGE for q in wanted)
+    kinds = {q.kind for q in wanted if q.kind}
+    repeated = {(q.raw, q.kind) for q in asked.quantities}
+    told = [q for q in said.quantities if (q.raw, q.kind) not in repeated and not q.ordinal]
+    if kinds:
+        money = any(kind.startswith("money") for kind in kinds)
+        measured = [q for q in told if q.kind in kinds or (money and q.kind.startswith("money"))]
+        if not measured and len(told) == 1 and told[0].kind and len(said.words) <= 6:
+            return Ruling(False, "another kind of quantity")
+        if not measured and money and len(told) == 1 and not told[0].year and "." in said.raw:
+            measured = told  # a price without its sign
+        told = measured
+        wanted = [q for q in wanted if q.kind]
+    elif len(told) != 1 or (told[0].year and not counted) or len(said.words) > 12:
+        return None
+    told = [q._replace(year=q.year and not counted) for q in told]
+    if not told:
+        return None
+    good = [
+        any(same_quantity(q, o) and (q.kind or counted or q.raw == o.raw) for o in wanted)
+        for q in told
+    ]
+    bounds = {bool(_BOUND.search(r.raw)) for r in known}
+    if all(good) and len(said.words) <= 8 and bounds == {not _BOUND.search(said.raw)}:
+        return Ruling(False, "a bound for a value, or the reverse")
+    if all(good):
+        exactly = any(
+            abs(q.value - w.value) <= 0.002 * abs(w.value) or q.unit != w.unit
+            for q in told
+            for w in wanted
+        )
+        return Ruling(True, "the same quantity" if exactly else "rounded", exactly)
+    if not any(good) and len(told) <= 2:
+        return Ruling(False, "another quantity")
+    return None
+
+
+def told_amount(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """References that tell one amount in a sentence, and a reply that tells only others."""
+    given = {q.raw for q in asked.quantities}
+    amounts = [
+        [q for q in r.quantities if q.raw not in given and not (q.year or q.ordinal)]
+        for r in (*known, said)
+    ]
+    told = amounts.pop()
+    if not told or any(len(one) != 1 for one in amounts):
+        return None
+    wanted = [one[0] for one in amounts]
+    if (
+        _HOW_OLD.search(asked.text)
+        and said.dates
+        and not {q.raw for q in told} & {q.raw for q in wanted}
+    ):
+        return Ruling(False, "a date for an age")
+    if any(same_quantity(q, w) for q in told for w in wanted) or not all(
+        any(q.kind == w.kind for w in wanted) for q in told
+    ):
+        return None
+    return Ruling(False, "another amount")
+
+
+def _only_quantity(reading: Reading) -> bool:
+    quantity = reading.quantities[0]
+    rest = reading.tokens[: quantity.start] + reading.tokens[quantity.end :]
+    return all(token in APPROXIMATE or token in _LEVEL for token in rest)
+
+
+def bound_value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """Several numbers or times, each in a clause of its own: that which the question names counts.
+    "Weekdays 6 pm, Saturday 1 pm", asked about Saturday."""
+    if not len(said.words) >= 4 or not said.cues & Cue.NUMBER:
+        return None
+    as_time = all(is_time(reading.text) for reading in known[:6])
+    if not as_time and any(len(r.quantities) != 1 or len(r.words) > 4 or r.dates for r in known):
+        return None
+    about = _about(asked)
+    found: list[tuple[set[str], bool, Reading]] = []
+    for piece in _pieces(_VALUE_CLAUSE, said.raw):
+        reading = Reading(piece, is_plain=True)
+        if reading.dates or "once" in reading.vocabulary:
+            return None
+        good = _values(reading, asked, known, as_time=as_time)
+        if len(good) > 1:
+            return None
+        if good:
+            found.append((about & reading.stems.keys(), good[0], reading))
+        elif reading.places and found and len(reading.words) > 4:
+            return None  # goes on about something else
+    if len(found) < 2 or any(len(reading.words) < 2 for _, _, reading in found):
+        return None
+    if len({good for _, good, _ in found}) < 2:
+        return None
+    most = max(len(cover) for cover, _, _ in found)
+    best = [one for one in found if len(one[0]) == most]
+    if not most or len(best) > 1 or another_attribute(about, set(best[0][2].roots)):
+        return None
+    if any(not cover < best[0][0] for cover, _, _ in found if cover != best[0][0]):
+        return None
+    good = best[0][1]
+    if not good and len(said.words) > 20:
+        return None  # it may tell the story first
+    return Ruling(good, "the value of what is asked" if good else "the value of another thing")
+
+
+def _values(
+    reading: Reading, asked: Reading, known: Sequence[Reading], *, as_time: bool
+) -> list[bool]:
+    """For each value of a clause, whether it is that of a reference."""
+    if as_time:
+        given, wanted = times(asked.text), [t for r in known for t in times(r.text)]
+        told = [time for time in times(reading.text) if time not in given]
+        return [any(same_time(time, one) for one in wanted) for time in told]
+    repeated = {q.raw for q in asked.quantities}
+    return [
+        any(
+            same_quantity(q, r.quantities[0]) and (q.kind or q.raw == r.quantities[0].raw)
+            for r in known
+        )
+        for q in reading.quantities
+        if q.raw not in repeated and not q.ordinal
+    ]
+
+
+def _about(asked: Reading) -> set[str]:
+    """What a question names, less the kind of thing it asks for ("which city") and possessors."""
+    kind = _KIND.match(asked.raw)
+    left = Reading(_WHOSE.sub(" ", asked.raw[kind.end() :] if kind else asked.raw), is_plain=True)
+    return {left.roots[i] for i in left.places}
+
+
+def _pieces(pattern: re.Pattern[str], text: str) -> list[str]:
+    return [piece for piece in pattern.split(text) if _WORD.search(piece)][:8]
+
+
+def signs(text: str) -> set[bool]:
+    """Whether the numbers of a text are below zero: {True}, {False}, both, or nothing."""
+    minus = {m.end() - 1 for m in _MINUS.finditer(text)}
+    whole = {m.start() for m in _NUMBER.finditer(text)}
+    if whole and _BELOW.search(text):
+        return {True}
+    return {place in minus for place in whole}
+
+
+def sign(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """5 °C for −5 °C."""
+    del asked
+    wanted = [signs(reading.text) for reading in known if len(reading.words) <= 6]
+    told = signs(said.text)
+    clear = len(told) == 1 and 0 < len(wanted) == len(known)
+    if clear and all(len(one) == 1 and one != told for one in wanted):
+        return Ruling(False, "another sign")
+    return None
+
+
+def may_share(reading: Reading) -> bool:
+    """Whether a reference may be a share of a whole."""
+    return bool(_MAY_SHARE.search(reading.text))
+
+
+def wants_amount(asked: Reading, known: Sequence[Reading]) -> bool:
+    """Whether a question asks how much or many, and references tell it in sentences."""
+    return bool(_HOW_MUCH.search(asked.text)) and all(len(r.words) > 4 for r in known)
+
+
+def share(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """A quarter for 25 %, 0.78 for 78 %."""
+    del asked
+    told = _shares(said)
+    wanted = [q.value / 100 for r in known for q in r.quantities if q.kind == "percent"]
+    if not wanted:
+        wanted = [share for r in known if len(r.words) <= 4 for share in _shares(r)]
+        told = told or [q.value / 100 for q in said.quantities if q.kind == "percent"]
+    if len(told) != 1 or not wanted:
+        return None
+    good = any(abs(told[0] - share) <= 0.005 * max(1, share) for share in wanted)
+    return Ruling(good, "the same share" if good else "another share")
+
+
+def _shares(reading: Reading) -> list[float]:
+    lowered = reading.text.lower()
+    found: list[float] = []
+    for match in _PART.finditer(lowered):
+        count, part = match.groups()
+        found.append(_COUNTS.get(count or "", 1) * _PARTS[part.rstrip("s")])
+    for match in _OUT_OF.finditer(lowered):
+        a, b = (_COUNTS.get(g) or float(g) for g in match.groups())
+        if 0 < a <= b:
+            found.append(a / b)
+    if not found and len(reading.words) <= 5 and [q.kind for q in reading.quantities] == [""]:
+        found = [float(m.group()) for m in _BELOW_ONE.finditer(lowered)]
+    return found
+
+
+def grouped(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """12.480 for 12,480, as half of Europe writes it."""
+    del asked
+    told = _POINTS.findall(said.text)
+    if len(told) == 1 and any(
+        q.raw == float(told[0].replace(".", "")) for r in known for q in r.quantities
+    ):
+        return Ruling(True, "the same number with points")
+    return None
+
+
+def version(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """A short reply that is the reference with another mark: iPhone 13 Pro Max for iPhone 13."""
+    if len(said.words) > 8 or said.sentence[-1] > 0 or _NOT_NAME.search(said.text):
+        return None
+    if _PERSON.search(asked.text):
+        return None
+    own = _marks(said)
+    verdicts: list[bool] = []
+    for reading in known:
+        marks = _marks(reading)
+        base = [w for w in reading.words if w not in _MARKS and not _has_digit(w)]
+        if not base or not (marks or own) or not all(w in said.vocabulary for w in base[-1:]):
+            return None
+        if not _is_product(reading):
+            return None
+        verdicts.append(marks == own)
+    if verdicts and not any(verdicts):
+        return Ruling(False, "another version")
+    return None
+
+
+def _marks(reading: Reading) -> frozenset[str]:
+    marks = [word for word in reading.words if word in _MARKS or _has_digit(word)]
+    return frozenset(_NUMERALS.get(word) or word for word in marks)
+
+
+def _is_product(reading: Reading) -> bool:
+    return (
+        bool(_marks(reading))
+        and not reading.dates
+        and not reading.quantities[1:]
+        and any(map(str.isupper, reading.raw))
+    )
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+def time(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """References that are times of day."""
+    wanted = [time for reading in known for time in times(reading.text)]
+    told = times(said.text)
+    given = times(asked.text)
+    told = [time for time in told if time not in given] or told
+    if not told or len(said.words) > 40 or another_attribute(set(asked.roots), set(said.roots)):
+        return None
+    good = [any(same_time(time, other) for other in wanted) for time in told]
+    if all(good):
+        ways = [reading.stems.keys() & _OPEN_OR_SHUT for reading in (asked, said)]
+        if all(ways) and opposed(*ways) and not _UNTIL.search(said.text):
+            return Ruling(False, "the time of another thing")
+        return Ruling(True, "the same time")
+    if not any(good):
+        return Ruling(False, "another time")
+    return Ruling(False, "several times") if len(said.words) <= 2 * len(told) + 6 else None
+
+
+def day(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """Dates to the day, of which one side is written in digits, or the reply gives less."""
+    wanted = [date for reading in known for date in _dates(reading)]
+    if not wanted or any(date.day is None or date.month is None for date in wanted):
+        return None
+    if any(len(reading.words) > 8 for reading in known):
+        return None
+    told = days(said.text)
+    if told and len(said.words) <= 14:
+        good = [any(_meant(one, date) for date in wanted) for one in told]
+        if all(good):
+            return Ruling(True, "the same date")
+        if not any(good):
+            return Ruling(False, "another date")
+    plain = [date for date in said.dates if date.month is not None or date.year is not None]
+    if any(days(reading.text) for reading in known) and len(plain) == 1 and plain[0].day:
+        good = any(_meant(one, plain[0]) for reading in known for one in days(reading.text))
+        return Ruling(good, "the same date" if good else "another date")
+    years_only = len(plain) == len(said.dates) and all(date.month is None for date in plain)
+    if _ASKS_DAY.search(asked.text) and plain and years_only and not told and len(said.words) <= 12:
+        return Ruling(False, "the year without the day")
+    return None
+
+
+def month(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """A month of a year, against others: "May 1987" is not "June 1987"."""
+    del asked
+    wanted = [date for reading in known for date in reading.dates if date.month and date.year]
+    if not wanted or any(date.day for date in wanted) or len(wanted) < len(known):
+        return None
+    told = [date for date in said.dates if date.month]
+    if not told or len(said.words) > 14 or any(len(reading.words) > 4 for reading in known):
+        return None
+    good = [any(d.month == w.month and d.year in (None, w.year) for w in wanted) for d in told]
+    return None if any(good) else Ruling(False, "another month")
+
+
+def _dates(reading: Reading) -> list[Date]:
+    digits = days(reading.text)
+    if digits:
+        return [Date(*sorted(one)[0], 0, 0) for one in digits]
+    return [date for date in reading.dates if date.month is not None or date.year is not None]
+
+
+def _meant(told: frozenset[tuple[int, int, int]], date: Date) -> bool:
+    return any(
+        (date.year is None or date.year == y) and date.month == m and date.day == d
+        for y, m, d in told
+    )
+
+
+def era_of(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """Years before Christ against years after."""
+    del asked
+    if (told := era(said.text)) == 0:
+        return None
+    wanted = {era(reading.text) for reading in known}
+    if len(wanted) != 1 or len(said.words) > 14:
+        return None
+    (one,) = wanted
+    if one * told < 0 or (one == 0 and told < 0 and all(len(r.words) <= 2 for r in known)):
+        return Ruling(False, "another era")
+    if one == told == -1 and not spans(said.text):
+        years = {w for w in said.words if is_number(w)}
+        aims = [{w for w in r.words if is_number(w)} for r in known]
+        if len(years) == 1 and any(len(aim) == 1 for aim in aims):
+            good = any(aim == years for aim in aims)
+            return Ruling(good, "the same year" if good else "another year")
+    return None
+
+
+def lists_dates(reading: Reading) -> bool:
+    """Whether a reference lists days of the calendar."""
+    found = _dates(reading)
+    return len(found) > 1 and all(date.day for date in found)
+
+
+def all_dates(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """References that list days, all of which are wanted and no other."""
+    del asked
+    told = [date for date in _dates(said) if date.day]
+    if not told:
+        return None
+    for reading in known:
+        pairs = [[same_date(one, other) is True for one in told] for other in _dates(reading)]
+        if all(map(any, pairs)) and all(map(any, zip(*pairs, strict=True))):
+            return Ruling(True, "the same dates")
+    return Ruling(False, "not the same dates")
+
+
+def are_spans(known: Sequence[Reading]) -> bool:
+    """Whether each reference is a century or a decade."""
+    return all(len(r.words) <= 4 and _MAY_SPAN.search(r.text) for r in known)
+
+
+def span(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+    """Centuries and decades; a year within one is more exact, not wrong."""
+    del asked
+    wanted = [span for reading in known for span in spans(reading.text)]
+    if len(wanted) < len(known):
+        return None
+    told = spans(said.text)
+    years = [date.year for date in said.dates if date.year and not date.decade]
+    if told:
+        good = any(_overlap(a, b) > 0.9 for a in told for b in wanted)
+        return Ruling(good, "the same time span" if good else "another time span")
+    if len(years) == 1:
+        good = any(span.first - 1 <= years[0] <= span.last for span in wanted)
+        return Ruling(good, "a year of the time span" if good else "a year outside")
+    return None
+
+
+def _overlap(first: Years, second: Years) -> float:
+    shared = min(first.last, second.last) - max(first.first, second.first) + 1
+    return shared / max(first.last - first.first + 1, second.last - second.first + 1)
+
+
+_OPEN_OR_SHUT = {"open", "clos", "close", "shut"}
+_UNTIL = re.compile(
+    r"(?i)\b(?:until|till|to|from|at\s+the\s+latest|before|after|past|not|never|no\s+longer"
+    r"|re-?open\w*)\b|n't\b"
+)
+_ASKS_DAY = re.compile(
+    r"(?i)\b(?:on\s+)?(?:what|which)\s+(?:exact\s+)?(?:date|day)\b|\bexact\s+date\b"
+)
+_MAY_SPAN = re.compile(r"(?i)\d0s|ties\b|\bcent|\bc\.")
+_COUNTED = re.compile(
+    r"(?i)^how\b|\b(?:population|number|amount|total|size|price|cost|age|weight|height|length|width"
+    r"|depth|distance|speed|area|volume|count|rate|many|much|attendance|capacity|salary)\b"
+)
+_LARGE = 10_000
+"""Bare numbers from here on are counts, whatever the question's words."""
+_HOW_MUCH = re.compile(r"(?i)\bhow\s+(?:much|many|old)\b")
+_HOW_OLD = re.compile(r"(?i)\bhow\s+old\b")
+_BOUND = re.compile(
+    r"(?i)\b(?:over|more\s+than|at\s+least|above|under|less\s+than|fewer\s+than|up\s+to|at\s+most"
+    r"|below|exceed\w*)\s+[$€£]?\d"
+)
+_LEVEL = frozenset({"over", "under", "above", "below", "sea", "level", "more", "less", "than"})
+_MARKS = word_set(
+    "pro max plus mini ultra air lite turbo xl xs se fe deluxe "
+    "mark mk evo hd v x gt ti super premium classic original elite prime"
+)
+_PERSON = re.compile(r"(?i)\bwho\b|\bwhose\b|\bname\b|\bking\b|\bqueen\b|\bpope\b")
+_NUMERALS = {"v": "5", "x": "10", "i": "1"}
+_NOT_NAME = re.compile(r"(?i)\b(?:not|or|and|edition)\b|[,;:]")
+_POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
+_MINUS = re.compile(r"(?:(?<![\w.)\]/%])-\s?|\b(?:[Mm]inus|[Nn]egative)\s+)[$€£]?\d")
+_NUMBER = re.compile(r"(?<![\d.,])\d")
+_BELOW = re.compile(r"(?i)\bbelow\s+(?:zero|freezing|sea|0)|\bsub-?zero\b|\bunder\s+(?:zero|sea)")
+_BELOW_ONE = re.compile(r"(?<![\d.,])0?\.\d+(?![\d%]|\s*%|\s+per)")
+_PARTS = {
+    "half": 0.5, "halve": 0.5, "third": 1 / 3, "quarter": 0.25, "fourth": 0.25, "fifth": 0.2,
+    "sixth": 1 / 6,
+    "eighth": 0.125, "tenth": 0.1,
+}  # fmt: skip
+_COUNTS = {w: n for w, n in NUMBER_WORDS.items() if 1 <= n <= 10} | {"a": 1, "every": 1}
+_PART = re.compile(
+    r"\b(?:(a|one|two|three|four|five|seven)[\s-]+)?(half|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?)\b(?!\s+(?:past|to|century|time|place|past|of\s+the\s+\w+\s+century))"
+)
+_OUT_OF = re.compile(
+    r"(?<![/\d])(?:\b)(\d+|one|two|three|four|five|six|seven|eight|nine)\s*(?:\bin\b|out\s+of|/)\s*(?:every\s+)?(\d+|two|three|four|five|six|seven|eight|nine|ten)\b(?!/)"
+)
+_WORD = re.compile(r"[^\W_]")
+_VALUE_CLAUSE = re.compile(
+    r"(?i)[.;!?]\s+|,\s+(?:and\s+|but\s+|while\s+)?|\s+(?:and|but|while|whereas)\s+|\s*[\n|/]\s*"
+)
+_KIND = re.compile(
+    r"(?i)\W*(?:on|in|at|from|by)?\s*(?:which|what)\s+(?!is\b|are\b|was\b|were\b|do|did\b)\w+\s"
+)
+_WHOSE = re.compile(r"\b\w+'s?\s")
+_MAY_SHARE = re.compile(
+    r"(?i)%|percent|per\s+cent|\d/\d|\b(?:half|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?|halve|out\s+of|in)\b|\.\d"
+)

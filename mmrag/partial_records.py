@@ -1,0 +1,199 @@
+"""What lists and reports read of the saved records, without decoding the rest.
+
+A report over a quarter of a million turns needs few of their fields. Each struct here stands for a
+part of the record that it names; `tests/test_partial_records.py` holds names and defaults to that
+record.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from mmrag.records import Outcome, Usage, spoken_condition, staged_condition
+
+
+class Part(msgspec.Struct):
+    """Base of all parts of records."""
+
+
+class ReferencePart(Part, kw_only=True):
+    """Of a `Reference`."""
+
+    text: str = ""
+    accept: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    grounding: dict[str, str] = {}
+
+
+class EntityPart(Part, kw_only=True):
+    """Of a turn's `extra`, where the data set says which entity is asked about."""
+
+    entity_id: Any = None
+    entity_name: Any = None
+
+
+class ListedTurn(Part, kw_only=True):
+    """Of a `Turn`: what a list shows."""
+
+    query: str
+    domain: str = "other"
+    query_type: str = "simple-knowledge"
+    meta: dict[str, str] = {}
+
+
+class UtterancePart(Part, kw_only=True):
+    """Of an `Utterance`."""
+
+    goal: int
+    stands_for: str = ""
+
+
+class TurnPart(ListedTurn, kw_only=True):
+    """Of a `Turn`: what is counted."""
+
+    index: int
+    reference: ReferencePart
+    dynamism: str = "static"
+    popularity: str | None = None
+    text_clue: bool | None = None
+    needs_image: bool | None = None
+    needs_history: bool | None = None
+    extra: EntityPart = msgspec.field(default_factory=EntityPart)
+    wearer: UtterancePart | None = None
+
+
+class ListedCapture(Part, kw_only=True):
+    """Of a `Capture`: what a list shows."""
+
+    quality: str = "normal"
+    is_ego: bool = True
+
+
+class LinkPart(Part, kw_only=True):
+    """Of a capture's `degraded`, where the picture was sent over a link."""
+
+    bytes: int = 0
+    seconds: float = 0.0
+    late: bool = False
+
+
+class DegradedPart(Part, kw_only=True):
+    """Of a capture's `degraded`."""
+
+    link: LinkPart | None = None
+
+
+class CapturePart(ListedCapture, kw_only=True):
+    """Of a `Capture`: what is counted."""
+
+    degradation: str = "clean"
+    degraded: DegradedPart | None = None
+
+
+class ListedSession(Part, kw_only=True):
+    """Of a `Session`: what a list shows."""
+
+    turns: tuple[ListedTurn, ...]
+    capture: ListedCapture | None = None
+
+
+class SessionPart(Part, kw_only=True):
+    """Of a `Session`: what is counted."""
+
+    id: str
+    turns: tuple[TurnPart, ...]
+    capture: CapturePart | None = None
+    fault: str = ""
+    stage: str = ""
+    spoken: str = ""
+
+    @property
+    def degradation(self) -> str:
+        """The condition, as a `Session` has it."""
+        picture = self.capture.degradation if self.capture else "clean"
+        return self.fault or staged_condition(spoken_condition(picture, self.spoken), self.stage)
+
+
+class EvidencePart(Part, kw_only=True):
+    """Of an `Evidence`. What is long stays undecoded until it is asked for."""
+
+    source: str = ""
+    id: str = ""
+    text: msgspec.Raw = msgspec.Raw(b'""')
+    title: msgspec.Raw = msgspec.Raw(b'""')
+    url: str = ""
+    attributes: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class StepPart(Part, kw_only=True):
+    """Of a `Step`."""
+
+    name: str = ""
+    start: float = 0.0
+    seconds: float = 0.0
+    evidence: tuple[EvidencePart, ...] = ()
+    steps: tuple[StepPart, ...] = ()
+
+
+class SaidReply(Part, kw_only=True):
+    """Of a `Reply`: its words."""
+
+    text: str = ""
+    ask: str | None = None
+    abstained: bool = False
+
+
+class ReplyPart(SaidReply, kw_only=True):
+    """Of a `Reply`: what is counted."""
+
+    citations: tuple[str, ...] = ()
+    confidence: float | None = None
+    trace: tuple[StepPart, ...] = ()
+    usage: Usage = Usage()
+
+
+class SaidTurn(Part, kw_only=True):
+    """Of a `TurnResult`: what was said, and under which degradation."""
+
+    turn_index: int
+    query: str = ""
+    degradation: str = "clean"
+    reply: SaidReply | None = None
+    seconds: float = 0.0
+    step: bool = False
+
+
+class HeardPart(Part, kw_only=True):
+    """Of a `Heard`."""
+
+    text: str
+
+
+class ResultPart(Part, kw_only=True):
+    """Of a `TurnResult`: what is counted."""
+
+    turn_index: int
+    reply: ReplyPart | None = None
+    seconds: float = 0.0
+    fault: str = ""
+    heard: HeardPart | None = None
+    step: bool = False
+    first_word: float | None = None
+    delay: float = 0.0
+
+
+class VotePart(Part, kw_only=True):
+    """Of a `Vote`."""
+
+    outcome: Outcome
+
+
+class VerdictPart(Part, kw_only=True):
+    """Of a `Verdict`."""
+
+    outcome: Outcome
+    exact: bool = False
+    usage: Usage = Usage()
+    votes: tuple[VotePart, ...] = ()

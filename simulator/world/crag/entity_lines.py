@@ -1,0 +1,126 @@
+"""Lines about an entity of the stage at a time: what its web pages are made of."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import NamedTuple
+
+from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.kg.finance import market_cap, pe_ratio
+from simulator.world.crag.kg.sports import is_over
+from simulator.world.facts.wording import say_day, say_list, say_value
+
+
+class SheetLine(NamedTuple):
+    """One thing that holds: "The {noun} of {name} is {text}", as of a day where it changes."""
+
+    noun: str
+    text: str
+    day: str = ""
+
+
+def sheet(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+    """Everything that pages may say of what is called so; empty for a name that nobody has."""
+    return [
+        *_film(stage, name),
+        *_music(stage, name, at),
+        *_share(stage, name, at),
+        *_team(stage, name, at),
+        *_entity(stage, name, at),
+    ]
+
+
+def money(value: float) -> str:
+    """Dollars and cents, or whole dollars where they are many."""
+    return f"${value:,.0f}" if value >= 100_000 else f"${value:,.2f}"
+
+
+def _film(stage: CragStage, name: str) -> list[SheetLine]:
+    found = next((film for film in stage.films if film.title == name), None)
+    if found is None:
+        return []
+    cast = [stage.name(actor) for actor, _ in found.cast]
+    won = sum(oscar.winner for oscar in found.oscars)
+    return [
+        SheetLine("director", stage.name(found.director)),
+        SheetLine("release date", say_day(found.released)),
+        SheetLine("cast", say_list(cast)),
+        SheetLine("budget", money(found.budget)),
+        SheetLine("revenue", money(found.revenue)),
+        SheetLine("rating", f"{found.rating:g} out of 10"),
+        SheetLine("genre", say_list([genre.lower() for genre in found.genres])),
+        SheetLine("number of Oscars", str(won)),
+    ]
+
+
+def _music(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+    lines: list[SheetLine] = []
+    for song in (s for s in stage.songs if s.name == name):
+        lines += [
+            SheetLine("author", song.author),
+            SheetLine("artist", song.artist),
+            SheetLine("release date", say_day(song.released)),
+            SheetLine("album", song.album),
+            SheetLine("release country", song.country),
+        ]
+        for week, songs in stage.charts.items():
+            if week <= at and name in songs:
+                lines.append(SheetLine("place in the chart", str(songs.index(name) + 1), week))
+    for artist in (a for a in stage.artists if a.name == name):
+        won = [g for g in stage.grammys if g.artist == name and g.year <= int(at[:4])]
+        songs = [s.name for s in stage.songs if s.artist == name and s.released <= at]
+        lines += [
+            SheetLine("number of Grammy awards", str(len(won))),
+            SheetLine("songs", say_list(songs)),
+        ]
+        if artist.members:
+            lines.append(SheetLine("members", say_list(artist.members)))
+            lines.append(SheetLine("founding year", artist.begin))
+    return lines
+
+
+def _share(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+    found = next((s for s in stage.shares if stage.name(s.company) == name), None)
+    if found is None:
+        return []
+    day = at[:10]
+    cap = market_cap(stage, at, found.ticker) or 0.0
+    paid = [(on, sum_) for on, sum_ in found.dividends if on <= at]
+    closes = found.closes_by(at)[-3:]
+    return [
+        SheetLine("ticker", found.ticker),
+        *(SheetLine("closing share price", money(price), on) for on, price in closes),
+        SheetLine("market capitalization", money(cap), day),
+        SheetLine("price-to-earnings ratio", f"{pe_ratio(stage, at, found.ticker):g}", day),
+        SheetLine("earnings per share", f"${found.eps:,.2f}"),
+        *([SheetLine("dividend", f"${sum_:,.2f} a share", on) for on, sum_ in paid[-2:]]
+          or [SheetLine("dividend", "nothing so far")]),
+    ]  # fmt: skip
+
+
+def _team(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+    lines: list[SheetLine] = []
+    for game in stage.games:
+        if name in (game.home, game.away) and is_over(game, at):
+            own = game.score[0] if game.home == name else game.score[1]
+            other = game.away if game.home == name else game.home
+            scored = "goals" if game.sport == "soccer" else "points"
+            lines.append(SheetLine("opponent", other, game.date))
+            lines.append(SheetLine(f"number of {scored}", str(own), game.date))
+    return lines
+
+
+def _entity(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+    facts, lines = stage.facts, list[SheetLine]()
+    for entity in (e for e in facts.find(name) if e.name == name):
+        for attribute in facts.attributes(entity.id):
+            text = say_value(attribute, facts.value(entity.id, attribute.key, at), facts)
+            day = "" if attribute.dynamism == "static" else at[:10]
+            lines.append(SheetLine(attribute.noun, text, day))
+    return lines
+
+
+def before(stage: CragStage, at: str) -> str:
+    """A time before the question at which what changes was otherwise; as far as facts go back."""
+    day = dt.date.fromisoformat(at[:10]) - dt.timedelta(days=1)
+    return max(f"{day}T09:00", f"{stage.today - dt.timedelta(days=1)}T00:00")

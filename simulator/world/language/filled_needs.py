@@ -1,0 +1,350 @@
+"""A need put to a thing: its slots drawn, its program run, its words said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from mmrag.errors import DataError
+from simulator.world.build.randomness import Draw
+from simulator.world.build.request import LIFE
+from simulator.world.facts.domain_schema import Entity, Number, attribute_of, attributes_of
+from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.look import KINDS
+from simulator.world.facts.wording import MONTHS, say_number, say_value
+from simulator.world.language.askable import askable
+from simulator.world.language.expression_parser import bind
+from simulator.world.language.program import Access, Answer, evaluate
+from simulator.world.language.questions.answer_wordings import (
+    called,
+    noun_of,
+    plural_of,
+    spoken_day,
+    spoken_time,
+)
+from simulator.world.language.voices.needs import Slot, Want
+
+MOST_NAMES = 4
+"""In one answer: what fits an ear."""
+
+_DRAWS = 8
+"""Draws of the slots until a yes-or-no question comes out as it should."""
+
+_NUMBERS = tuple("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
+
+
+class Statistics:
+    """What is worth keeping from question to question of one world."""
+
+    def __init__(self, facts: FactBase, legible: float = LIFE.legible) -> None:
+        self._facts = facts
+        self.legible = legible
+        """Share of pictures of labelled things in which the print is meant to be legible."""
+        self._middles: dict[tuple[str, str], tuple[float, float]] = {}
+        self.askable = {i for of in askable(facts).values() for i in of}
+        """What may be the main thing of a picture."""
+        self.pools: dict[tuple[str, str], list[Entity]] = {}
+        """Candidates for the main thing of a picture; kept by whoever draws from them."""
+
+    def middle(self, kind: str, key: str) -> tuple[float, float]:
+        """Between which values the middle half of (at most 400) things of a kind lies.
+
+        Bounds are drawn there, so that a bound tells little of the thing that it is asked about.
+        """
+        if (kind, key) not in self._middles:
+            pool = self._facts.of_kind(kind)
+            step = max(1, len(pool) // 400)
+            at = self._facts.window[0]
+            values = sorted(float(str(self._facts.value(e.id, key, at))) for e in pool[::step])
+            quarter = len(values) // 4
+            self._middles[kind, key] = values[quarter], values[-1 - quarter]
+        return self._middles[kind, key]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is given when something is asked."""
+
+    facts: FactBase
+    statistics: Statistics
+    draw: Draw
+    at: str
+    main: Entity
+    view: tuple[Entity, ...]
+    """What an earlier turn has already put beside the main thing."""
+    shop: Entity
+    answer: Entity | None
+    """What the turn before was answered with."""
+    came_up: Entity | None
+    """What "it" would be taken for, where nothing points: what the turn before came to."""
+    polarity: bool
+    """Which way a yes-or-no question is to come out."""
+    text_clue: bool
+    is_first: bool
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A need with everything that is asked and answered."""
+
+    want: Want
+    program: list[Any]
+    answer: Answer
+    accesses: tuple[Access, ...]
+    subject: Entity
+    texts: tuple[str, ...]
+    """Each of its wordings, filled alike."""
+    beside: tuple[Entity, ...]
+    """What must stand beside the main thing."""
+    means: tuple[str, ...]
+    false_premise: bool
+    as_wanted: bool
+    """Whether a yes-or-no question came out as it was to."""
+    could_mean: tuple[str, ...] = field(default=())
+
+    @property
+    def choice(self) -> tuple[str, ...]:
+        """The options that the question itself offers."""
+        is_asked = self.answer.kind == "bool" and self.program[0] != "premise"
+        return ("Yes", "No") if is_asked else ()
+
+
+def fill(want: Want, moment: Moment) -> Filled | None:
+    """The need asked now, or None where it cannot be: no such thing in view, no single answer."""
+    kind = moment.main.kind
+    if kind not in want.meanings or _needs_unseen_print(want, moment):
+        return None
+    best: Filled | None = None
+    for _ in range(_DRAWS):
+        try:
+            best = _drawn(want, moment) or best
+        except DataError:
+            continue  # a tie, an empty set, a time that has passed
+        if best is None or best.as_wanted:
+            break
+    return best
+
+
+def _needs_unseen_print(want: Want, moment: Moment) -> bool:
+    legible = moment.text_clue and moment.main.look and moment.main.look.label
+    return _reads_print(want.answer) and not legible
+
+
+def _reads_print(node: Any) -> bool:
+    return isinstance(node, list) and (
+        node[:1] == ["printed"] or any(_reads_print(part) for part in node)
+    )
+
+
+def _drawn(want: Want, moment: Moment) -> Filled | None:
+    things = want.things
+    beside = _beside(things, moment)
+    if beside is None or ("answer" in things and moment.answer is None):
+        return None
+    other = _other(moment, beside)
+    values: dict[str, Any] = {"kind": moment.main.kind}
+    words = {"noun": noun_of(moment.main.kind), "plural": plural_of(moment.main.kind),
+             "other": other.name, "shop": moment.shop.name}  # fmt: skip
+    false_premise = False
+    for name, slot in want.slots.items():
+        values[name], words[name], wrong = _SLOTS[slot.how](slot, moment, values)
+        false_premise = false_premise or wrong
+    main = moment.main
+    named: dict[str, Entity | None] = {
+        "it": main, "both": main, "these": main, "next": beside[0] if beside else None,
+        "answer": moment.answer, "other": other, "shop": moment.shop,
+    }  # fmt: skip
+    nodes: dict[str, Any] = {n: ["it", e.id] for n, e in named.items() if e is not None}
+    nodes["both"] = nodes["these"] = ["these", main.id, *(e.id for e in beside)]
+    program = bind(want.answer, nodes, values)
+    result, accesses = evaluate(program, moment.facts, moment.at)
+    if result.kind in ("entities", "words") and len(result.value) > MOST_NAMES:
+        return None
+    means = _means(things, moment, beside)
+    says = want.later if want.later and not moment.is_first else want.say
+    if is_mistaken(want, main, moment.came_up):
+        pointing = tuple(text for text in (*want.say, *want.later) if points(text))
+        says = pointing or tuple(f"this one here again, {text}" for text in says)
+    texts = tuple(_filled(text, words) for text in says)
+    subject = next((e for name, e in named.items() if name in things and e is not None), main)
+    turns_out = result.value if result.kind == "bool" else moment.polarity
+    return Filled(
+        want=want,
+        program=program,
+        answer=result,
+        accesses=accesses,
+        subject=subject,
+        texts=texts,
+        beside=beside,
+        means=means,
+        false_premise=false_premise,
+        as_wanted=turns_out is moment.polarity,
+        could_mean=_could_mean(want, texts, moment.main.kind) if means else (),
+    )
+
+
+def points(text: str) -> bool:
+    """Whether words point at what is in view, and do not only say "it"."""
+    return re.search(r"\b(this|these|here|that)\b|\{noun\}", text, re.I) is not None
+
+
+def is_mistaken(want: Want, main: Entity, came_up: Entity | None) -> bool:
+    """Whether "it" would be taken for what came up last, as that has what is asked for as well."""
+    if came_up is None or came_up.id == main.id or "it" not in want.things:
+        return False
+    reads = want.meanings[main.kind].reads
+    asked = {key for root, kind, key in reads if root == "it" and kind == main.kind}
+    return asked <= {a.key for a in attributes_of(came_up.kind)}
+
+
+def _beside(things: frozenset[str], moment: Moment) -> tuple[Entity, ...] | None:
+    """What must stand beside the main thing; None where something else stands there already."""
+    low, high = (2, 3) if "these" in things else (1, 1) if things & {"next", "both"} else (0, 0)
+    if not high:
+        return ()
+    if moment.view:
+        return moment.view if low <= len(moment.view) <= high else None
+    pool = [e for e in moment.facts.of_kind(moment.main.kind) if e.id != moment.main.id]
+    many = moment.draw.between(low, high)
+    return tuple(moment.draw.sample(pool, many)) if len(pool) >= many else None
+
+
+def _other(moment: Moment, beside: tuple[Entity, ...]) -> Entity:
+    taken = {moment.main.id, *(e.id for e in (*moment.view, *beside))}
+    pool = [e for e in moment.facts.of_kind(moment.main.kind) if e.id not in taken]
+    return moment.draw.pick(pool)
+
+
+def _means(things: frozenset[str], moment: Moment, beside: tuple[Entity, ...]) -> tuple[str, ...]:
+    """The things in view that the words mean."""
+    main, answer = moment.main, moment.answer
+    if "answer" in things and "it" not in things and answer in (main, *moment.view):
+        return (answer.id,) if answer else ()
+    if things & {"both", "these"} or {"it", "next"} <= things:
+        return (main.id, *(e.id for e in beside))
+    if "next" in things:
+        return (beside[0].id,)
+    return (main.id,) if "it" in things else ()
+
+
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    filled = re.sub(r"\{(\w+)\}", lambda found: words[found[1]], text)
+    return re.sub(r"\b([Aa]) (?=(?:eight|eleven|8|11|18)\b)", r"\1n ", filled)
+
+
+# -- slots: the value for the program, the words, and whether it is a false claim
+
+_Slotted = tuple[Any, str, bool]
+
+
+def _pick(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+    value = moment.draw.pick(slot.values)
+    return value, _NUMBERS[value] if isinstance(value, int) and value < 13 else str(value), False
+
+
+def _near(slot: Slot, moment: Moment, values: Mapping[str, Any]) -> _Slotted:
+    spec = attribute_of(moment.main.kind, slot.key).value
+    low, high = moment.statistics.middle(moment.main.kind, slot.key)
+    bound = moment.draw.uniform(low, high) * values.get(slot.times, 1)
+    if not isinstance(spec, Number):
+        return round(bound), str(round(bound)), False
+    value = _round_number(bound)
+    return value, say_number(value, spec.unit, 0 if value == int(value) else spec.digits), False
+
+
+def _round_number(value: float) -> float:
+    """As people say bounds: 40, 250, 0.5, 15."""
+    if not value:
+        return 0
+    size = 10.0 ** (len(str(int(abs(value)))) - 1) if abs(value) >= 1 else 0.1
+    step = size / 2 if abs(value) / size < 4 else size
+    rounded = round(value / step) * step or step
+    return int(rounded) if rounded == int(rounded) else round(rounded, 1)
+
+
+def _past(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+    history = moment.facts.history(moment.main.id, slot.key, moment.at)
+    start = str(moment.draw.pick([f for f in history[:-1] if f.valid_from]).valid_from)
+    if attribute_of(moment.main.kind, slot.key).dynamism == "slow-changing":
+        return f"{start[:4]}-06-15T12:00", f"in {MONTHS[5]} {start[:4]}", False
+    return f"{start[:10]}T12:00", f"on {spoken_day(start, moment.at[:10])}", False
+
+
+def _later(_slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+    minutes = int(moment.at[11:13]) * 60 + int(moment.at[14:16])
+    minutes = min(23 * 60 + 55, minutes + moment.draw.between(4, 90) * 5)
+    clock = f"{minutes // 60:02d}:{minutes % 60 // 5 * 5:02d}"
+    return clock, spoken_time(f"{moment.at[:11]}{clock}"), False
+
+
+def _claim(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+    """True or false, in equal numbers: only facts tell."""
+    attribute = attribute_of(moment.main.kind, slot.key)
+    claim = moment.facts.value(moment.main.id, slot.key, moment.at)
+    if not moment.polarity:
+        pool = moment.facts.of_kind(moment.main.kind)
+        foils = (moment.facts.value(moment.draw.pick(pool).id, slot.key, moment.at)
+                 for _ in range(40))  # fmt: skip
+        claim = next((value for value in foils if value != claim), None)
+        if claim is None:
+            raise DataError(f"every {moment.main.kind} has the same {slot.key}.")
+    return claim, say_value(attribute, claim, moment.facts), not moment.polarity
+
+
+def _name(_slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+    """Its own name, or that of another as long: a look-alike where one is."""
+    named = moment.main if moment.polarity else _foil(moment)
+    return ["it", named.id], named.name, False
+
+
+def _foil(moment: Moment) -> Entity:
+    family = moment.facts.family(moment.main)
+    kin = {e.id for e in family}
+    some = moment.draw.sample(moment.facts.of_kind(moment.main.kind), 40)
+    pool = {e.id: e for e in (*family, *some) if e.id != moment.main.id}
+
+    def oddness(entity: Entity) -> tuple[bool, bool, int, str]:
+        apart = abs(len(entity.name) - len(moment.main.name))
+        return apart > 1, entity.id not in kin, apart, entity.id
+
+    return min(pool.values(), key=oddness)
+
+
+_SLOTS = {"pick": _pick, "near": _near, "past": _past, "later": _later, "claim": _claim,
+          "name": _name}  # fmt: skip
+
+
+# -- what the words leave room for
+
+
+def _could_mean(want: Want, texts: tuple[str, ...], kind: str) -> tuple[str, ...]:
+    """The kinds that a noun in the words fits; without one, all that have what is asked for."""
+    said = " ".join(texts).casefold()
+    named = {k for noun, kinds in _nouns().items() if kind in kinds
+             and re.search(rf"\b{re.escape(noun)}\b", said) for k in kinds}  # fmt: skip
+    if named:
+        return tuple(sorted(named))
+    reads = want.meanings[kind].reads
+    keys = {key for root, of, key in reads if root in _IN_VIEW and of == kind}
+    return tuple(k for k in _kinds() if keys <= {a.key for a in attributes_of(k)})
+
+
+_IN_VIEW = ("it", "next", "both", "these")
+
+
+@cache
+def _kinds() -> tuple[str, ...]:
+    return tuple(kind for kinds in KINDS.values() for kind in kinds)
+
+
+@cache
+def _nouns() -> dict[str, frozenset[str]]:
+    """Noun, singular or plural → the kinds that it fits."""
+    found: dict[str, set[str]] = {}
+    for kind in _kinds():
+        for noun in called(kind):
+            found.setdefault(noun, set()).add(kind)
+    return {noun: frozenset(kinds) for noun, kinds in found.items()}
