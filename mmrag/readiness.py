@@ -8,6 +8,7 @@ All of it is optional, so an agent of five lines stays one of five lines:
   it lets the other turns wait for a place, and starts a turn's clock when it has one.
 * `ready()`, async, returns when a turn that is asked now would be worked on now; the clock starts
   after it.
+* `kept(result)` tells it that what came of the turn that it answered last is on the disk.
 * `end()`, async, is called when all turns are over, or will not be asked any more.
 * `takes_sound = True` gives it the sound of spoken questions (`Query.sound`) beside their words.
 * `turns_per_call` is the number of turns that it answers in one call: a turn then has as many
@@ -20,9 +21,12 @@ import asyncio
 import inspect
 import os
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import AgentError, MmragError, words
+
+if TYPE_CHECKING:
+    from mmrag.records import TurnResult
 
 NOTHING_ASKED = "nothing was asked."
 
@@ -75,6 +79,13 @@ async def ready(agent: object) -> None:
     method = getattr(agent, "ready", None)
     if method is not None:
         await method()
+
+
+def kept(agent: object, result: TurnResult) -> None:
+    """Tell an agent that what came of its last turn is on the disk."""
+    method = getattr(agent, "kept", None)
+    if method is not None:
+        method(result)
 
 
 async def end(agent: object) -> None:

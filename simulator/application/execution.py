@@ -10,12 +10,13 @@ from mmrag.errors import UsageError
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
 from simulator.parts.agent_host import Hosting
-from simulator.parts.own_agents import GLASSES
+from simulator.run.config import GLASSES, command_of
 
 if TYPE_CHECKING:
     from simulator.application.local_run import Holding
     from simulator.parts.run_parts import Parts
     from simulator.run.runner import Plan
+    from simulator.store.run_store import RunStore
 
 
 def execute(
@@ -26,17 +27,18 @@ def execute(
     max_cost: float | None = None,
     hosting: Hosting = Hosting(),
     machines: Machines = Machines(),
+    again: bool = False,
 ) -> None:
-    """Hold a run of these parts, or go on with it, in `folder`. Raises `Interrupted` on Ctrl-C and
-    `CostCap` when the money is spent: what was committed is kept."""
+    """Hold a run of these parts, or go on with it, in `folder`, with failed turns `again`. Raises
+    `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed is kept."""
     parts.settings.refuse_person()
     place = folder.absolute()  # making an agent may change the working directory
-    again = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
+    way = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
     if parts.settings.agent == GLASSES:
-        again = f"the same command with --out {shlex.quote(str(folder))}"
+        way = command_of(parts.settings, "--out", str(folder))
     elif parts.has_own_agent:
-        again = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
-    _hold(parts, place, _How(concurrency, hosting, machines, again), max_cost)
+        way = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
+    _hold(parts, place, _How(concurrency, hosting, machines, again, way), max_cost)
 
 
 class _How(NamedTuple):
@@ -45,8 +47,10 @@ class _How(NamedTuple):
     concurrency: int
     hosting: Hosting
     machines: Machines
-    again: str
-    """How to go on with it."""
+    again: bool
+    """Whether turns that failed are asked again."""
+    way: str
+    """The way to go on with it."""
 
 
 def _hold(parts: Parts, folder: Path, how: _How, max_cost: float | None) -> None:
@@ -64,8 +68,10 @@ def _hold(parts: Parts, folder: Path, how: _How, max_cost: float | None) -> None
     run_to_end(parts.probe_models())
     made = _holding(parts, plan, how)
     promised = _promised(parts, plan)
-    with interruptible(f"what was committed to {folder}", how.again), RunStore(folder) as store:
+    with interruptible(f"what was committed to {folder}", how.way), RunStore(folder) as store:
         parts.claim(store)
+        if how.again:
+            forget_failures(store)
         store.set_meta("plan", {**promised, "capacity": made.capacity})
         total = promised["conversations"]
         with (
@@ -150,18 +156,15 @@ def rejudge(
         return run_to_end(work)
 
 
-def forget_failures(folder: Path) -> int:
+def forget_failures(store: RunStore) -> int:
     """Drop failed turns and all after them, so that they are asked again. Returns how many."""
-    from simulator.store.run_store import RunStore
-
     dropped = 0
-    with RunStore(folder) as store:
-        for session_id, degradation in store.session_keys():
-            for result in store.turns(session_id, degradation):
-                if result.status.is_failure and not result.fault:  # a fault would meet it again
-                    store.forget_turns(session_id, degradation, result.turn_index)
-                    dropped += 1
-                    break
-        if dropped:
-            store.set_meta("finished", False)
+    for session_id, degradation in store.session_keys():
+        for result in store.turns(session_id, degradation):
+            if result.status.is_failure and not result.fault:  # a fault would meet it again
+                store.forget_turns(session_id, degradation, result.turn_index)
+                dropped += 1
+                break
+    if dropped:
+        store.set_meta("finished", False)
     return dropped

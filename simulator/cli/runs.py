@@ -126,7 +126,7 @@ def run(
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
-        folder, made, as_json=as_json, again=bool(rerun) and folder.is_dir(),
+        folder, made, as_json=as_json, again=bool(rerun),
         concurrency=concurrency, max_cost=max_cost, hosting=hosting,
         machines=machines,
     )  # fmt: skip
@@ -160,10 +160,9 @@ def glasses(
     """
     from mmrag.ports import address, listen
     from simulator.glasses.server import GlassesServer
-    from simulator.parts.own_agents import GLASSES
     from simulator.parts.run_folder import default_out
     from simulator.parts.run_parts import ear_alone
-    from simulator.run.config import load_config, make_config
+    from simulator.run.config import GLASSES, load_config, make_config
 
     if {"agent", "search", "tools"} & set(settings):
         raise UsageError("the app is the agent: leave out --agent, --search and --tools.")
@@ -171,12 +170,9 @@ def glasses(
     made = load_config(config, **settings) if config else make_config(settings)
     folder = out or default_out(made)
     with listen(host, port) as at:
-        pair = GlassesServer(at, host, token, ear=ear_alone(made))
-        _say(f"glasses: {address(at, host)} (docs/glasses.md); waiting for an app")
-        _run_and_tell(
-            folder, made, as_json=as_json, again=errors and folder.is_dir(), agent=pair,
-            concurrency=1,
-        )  # fmt: skip
+        where = f"glasses: {address(at, host)} (docs/glasses.md); waiting for an app"
+        pair = GlassesServer(at, host, token, ear=ear_alone(made), on_listening=lambda: _say(where))
+        _run_and_tell(folder, made, as_json=as_json, again=errors, agent=pair, concurrency=1)
 
 
 def resume(
@@ -290,21 +286,23 @@ def _run_and_tell(
     **how: Any,
 ) -> None:
     """Run or go on with a run, with failed turns `again`, and print its scores."""
-    from simulator.application.execution import execute, forget_failures
+    from simulator.application.execution import execute
     from simulator.datasets.own.own_data import OwnData
     from simulator.parts.run_parts import Parts
+    from simulator.run.config import GLASSES, command_of
     from simulator.terminal.shutdown import stdout_aside
 
     settings.refuse_person()
+    if settings.agent == GLASSES and agent is None:
+        flags = ("--errors",) if again else ()
+        command = command_of(settings, "--out", str(folder), *flags)
+        raise UsageError(f"this run's agent is an app: go on with: {command}")
     parts = Parts(settings, agent=agent)
     for note in parts.source.misspelt() if isinstance(parts.source, OwnData) else ():
         _say(f"{note.field} {note.words}")
-    if again:
-        parts.check_agent()  # before anything is dropped
-        forget_failures(folder)
     place = folder.absolute()  # an agent may change the working directory
     with stdout_aside() as printed:  # an agent's own prints must not stand in it
-        execute(parts, folder, **how)
+        execute(parts, folder, again=again, **how)
         _tell(place, folder, printed, as_json=as_json)
 
 
@@ -319,6 +317,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         failure_cure,
         failure_note,
         fault_note,
+        going_on,
         options_for,
     )
     from simulator.store.run_reader import RunReader
@@ -326,7 +325,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     with RunReader(place) as reader:
         scores = scores_of(reader, options_for(reader), by_condition=not as_json)
         note = failure_note(reader)
-        cure = failure_cure(reader, f"mmrag resume {shlex.quote(str(folder))} --errors")
+        cure = failure_cure(reader, going_on(reader, folder, "--errors"))
         unusable, rows = reader.unusable_sessions()
         counts, failures = reader.turn_counts(), reader.failure_counts()
         asked = sum(counts.values()) - counts.get(Status.SKIPPED_AFTER_STOP, 0)

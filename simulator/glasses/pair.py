@@ -16,7 +16,7 @@ import msgspec
 
 from mmrag.errors import Denied, EarError, MmragError, Unavailable, UsageError, words
 from mmrag.files.images import LazyImage
-from mmrag.records import ASKS, Heard, Query, Record, Reply, Step
+from mmrag.records import ASKS, Heard, Query, Record, Reply, Step, TurnResult
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.hearing import Hearing
 from simulator.ears.sounds import read
@@ -33,7 +33,7 @@ class Spoken(Record, frozen=True, kw_only=True):
     """A reply, or the end of one that came in parts. What else a client sends is left aside."""
 
     to: str
-    text: str = ""
+    text: str | None = None
     ask: str | None = None
     confidence: float | None = None
 
@@ -60,6 +60,8 @@ class Pair(WaitingAgent):
         self._to = ""
         self._since = 0.0
         self._clock: TurnClock | None = None
+        self._kept: asyncio.Future[None] | None = None
+        """Done when the reply that was taken last is on the disk."""
 
     async def ready(self) -> None:
         """The wearer speaks only while an app is there, and waits for one that has gone."""
@@ -68,6 +70,7 @@ class Pair(WaitingAgent):
 
     async def answer(self, query: Query) -> Reply:
         """What an app replies."""
+        self._settle(Stale("the reply could not be kept; the words are said again."))
         self._to, self._since = secrets.token_hex(8), time.perf_counter()
         self._clock = CLOCK.get()
         return await super().answer(query)
@@ -76,8 +79,21 @@ class Pair(WaitingAgent):
         """An app without a WebSocket has asked for something."""
         self._last_request = time.monotonic()
 
+    def kept(self, result: TurnResult) -> None:
+        """What came of the words said last is on the disk: whose reply it has may know."""
+        lost = result.reply is None
+        self._settle(Stale(f"the reply was not kept: {result.error}") if lost else None)
+
+    def _settle(self, why_lost: MmragError | None) -> None:
+        if self._kept is not None and not self._kept.done():
+            if why_lost is None:
+                self._kept.set_result(None)
+            else:
+                self._kept.set_exception(why_lost)
+
     async def end(self) -> None:
         """Nothing more is going to be said."""
+        self._settle(Unavailable("the glasses end; the words are said again when they go on."))
         self.over = True
         self._ask(None)
 
@@ -120,21 +136,23 @@ class Pair(WaitingAgent):
 
     async def hear(
         self, said: Spoken, *, app: str = "", first: float | None = None, sound: bytes | None = None
-    ) -> None:
-        """Take a whole reply, in words or in a sound. `first` is when its first part came, on this
-        side's clock."""
+    ) -> str:
+        """Take a whole reply, in words or in a sound, and return what was heard once that is on the
+        disk. `first` is when its first part came, on this side's clock."""
         now = time.perf_counter()
         async with self._one:
             self.check(said.to)
             assert self.asked is not None
-            if len(said.text) > MOST_WORDS:
+            text, ask = said.text or "", said.ask if self.asked.query.may_ask else None
+            if len(text) > MOST_WORDS:
                 raise UsageError(f"a reply has at most {MOST_WORDS:,} characters.")
             if said.ask not in (None, *ASKS):
                 raise UsageError(f"ask is {', '.join(ASKS)}, or left out.")
             if said.confidence is not None and not 0 <= said.confidence <= 1:
                 raise UsageError("confidence lies between 0 and 1.")
+            if said.text is None and ask is None and sound is None:
+                raise UsageError("a reply has text, or an ask of may_ask, or is a sound.")
             info: dict[str, Any] = {"app": app[:80]} if app else {}
-            text = said.text
             if sound is not None:
                 heard, ear = await self._written(said.to, sound)
                 text, info = heard.text, {**info, "ear": ear, "confidence": heard.confidence}
@@ -147,10 +165,12 @@ class Pair(WaitingAgent):
             )
             if first is not None and self._clock is not None:
                 self._clock.word(first)
-            ask = said.ask if self.asked.query.may_ask else None
+            kept = self._kept = asyncio.get_running_loop().create_future()
             self.asked.reply.set_result(
                 Reply(text=text, ask=ask, confidence=said.confidence, trace=(step,))
             )
+        await kept
+        return text
 
     async def _written(self, to: str, sound: bytes) -> tuple[Heard, str]:
         """What the ear hears, and its id; neither its time nor its failure is the app's."""

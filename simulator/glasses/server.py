@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import io
 import time
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,13 @@ class GlassesServer(Pair):
     """A pair of glasses that listens at a socket while a run asks it."""
 
     def __init__(
-        self, at: socket.socket, host: str, token: str = "", *, ear: Hearing | Unavailable
+        self,
+        at: socket.socket,
+        host: str,
+        token: str = "",
+        *,
+        ear: Hearing | Unavailable,
+        on_listening: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(ear)
         if host not in ("localhost", "127.0.0.1", "::1") and not token:
@@ -54,6 +60,7 @@ class GlassesServer(Pair):
                 f"--host {host} lets other machines in: give a --token that apps have to know."
             )
         self._at, self._app = at, glasses_app(self, token, (host,))
+        self._on_listening = on_listening
         self._server: Any = None
         self._serving: asyncio.Task[None] | None = None
 
@@ -73,6 +80,7 @@ class GlassesServer(Pair):
         )  # fmt: skip
         self._server = Quiet(config)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._at]))
+        self._on_listening()
 
     async def end(self) -> None:
         """Tell the apps that it is over, and stop."""
@@ -150,8 +158,8 @@ def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
             said = Spoken(to=to, text=body.decode("utf-8", "replace"))
         else:
             said = Spoken(to=to) if sound is not None else spoken(bytes(body))
-        await pair.hear(said, app=app, first=first, sound=sound)
-        return JSONResponse({"heard": said.to})
+        text = await pair.hear(said, app=app, first=first, sound=sound)
+        return JSONResponse({"heard": said.to} | ({} if sound is None else {"text": text}))
 
     async def events(socket: WebSocket) -> None:
         await socket.accept()
@@ -236,13 +244,14 @@ async def _listen(pair: Pair, socket: Any, app: str) -> None:
             if said.to != to:
                 to, parts, first, length = said.to, [], time.perf_counter(), 0
             pair.check(to)
-            length += len(said.text)
+            length += len(said.text or "")
             if length > MOST_WORDS:
                 raise UsageError(f"a reply has at most {MOST_WORDS:,} characters.")
-            parts.append(said.text)
+            if said.text is not None:
+                parts.append(said.text)
             refused = 0
             if kind == "reply":
-                whole = msgspec.structs.replace(said, text="".join(parts))
+                whole = msgspec.structs.replace(said, text="".join(parts) if parts else None)
                 await pair.hear(whole, app=app, first=first)
                 await _send(socket, {"type": "heard", "to": to})
                 to = ""

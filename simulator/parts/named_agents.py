@@ -8,7 +8,8 @@ from typing import TypeVar
 
 from mmrag.errors import SpecError, UsageError
 from mmrag.protocols import Agent, Resources
-from simulator.parts.own_agents import GLASSES, is_own
+from simulator.parts.own_agents import is_own
+from simulator.run.config import GLASSES
 from simulator.run.time_limits import READY_SECONDS
 from simulator.terminal import shutdown as ending
 
@@ -26,7 +27,7 @@ def check_agent(text: str) -> None:
     from mmrag.agents import agents
 
     if text == GLASSES:
-        raise UsageError("this run's agent is an app: go on with mmrag glasses --out FOLDER.")
+        raise UsageError("this run's agent is an app: hold it with mmrag glasses.")
     if is_own(text):
         raise UsageError(
             f"this run's agent was an object of a Python program ({text}); go on with it "

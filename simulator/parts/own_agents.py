@@ -14,9 +14,6 @@ from mmrag.protocols import Agent
 KIND = "object"
 """What the label of such an agent begins with. No registry knows it: it cannot be made again."""
 
-GLASSES = f"{KIND}:name=glasses"
-"""The label of an app at simulated glasses."""
-
 _KNOWN = (
     "give a spec such as 'grounded', an object with answer(query), or a function that takes the "
     "query and returns a text"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import ConflictError, StoreError
 from simulator.parts.own_agents import is_own
-from simulator.run.config import RunConfig, changes, read_config
+from simulator.run.config import GLASSES, RunConfig, changes, command_of, read_config
 
 if TYPE_CHECKING:
     from simulator.store.run_store import RunStore
@@ -28,13 +28,16 @@ def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, j
         made_of = provenance(data=data, index=index)
         store.set_all_meta({"config": config, "provenance": made_of, "judge": judge})
         return
-    differing = changes(read_config(store), config)
-    if differing:
+    begun = read_config(store)
+    if differing := changes(begun, config):
         words = "; ".join(
             f"{k}: {old!r} before, {new!r} now" for k, (old, new) in differing.items()
         )
         cure = "Choose another --out, or go on with `mmrag resume`."
-        if is_own(config.agent):
+        if config.agent == GLASSES:
+            command = command_of(begun, "--out", str(store.folder))
+            cure = f"Choose another --out, or go on with: {command}"
+        elif is_own(config.agent):
             cure = "Give another out=, or the agent and the settings that it was begun with."
         raise ConflictError(f"{store.folder} holds a run with other settings ({words}). {cure}")
     known = store.meta("provenance") or {}

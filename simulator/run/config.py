@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -19,6 +20,9 @@ from simulator.stages.spec import stages as parse_stages
 if TYPE_CHECKING:
     from simulator.run.engine import Rules
     from simulator.store.run_reader import RunReader
+
+GLASSES = "object:name=glasses"
+"""In the place of an agent's spec: an app at simulated glasses."""
 
 SWEEPS = ("sweep", "all")
 """What takes severities: CRAG-MM's five kinds, or every kind there is."""
@@ -293,3 +297,24 @@ def changes(before: RunConfig, after: RunConfig) -> dict[str, tuple[Any, Any]]:
     """The settings that differ, for messages."""
     old, new = msgspec.structs.asdict(before), msgspec.structs.asdict(after)
     return {key: (old[key], new[key]) for key in old if old[key] != new[key]}
+
+
+def command_of(config: RunConfig, *more: str) -> str:
+    """The command that makes a run of this config; `more` are flags that are no settings."""
+    default, words = RunConfig(), ["mmrag", "run"]
+    if config.agent == GLASSES:
+        default, words = RunConfig(agent=GLASSES, search="none"), ["mmrag", "glasses"]
+    for name in RunConfig.__struct_fields__:
+        value = getattr(config, name)
+        if value == getattr(default, name):
+            continue
+        flag = "--" + name.replace("_", "-")
+        if name == "sample_ids":
+            words += [word for one in value for word in ("--sample-id", one)]
+        elif isinstance(value, bool):
+            words.append(flag if value else flag.replace("--", "--no-"))
+        elif isinstance(value, tuple):
+            words += [flag, ",".join(map(str, value))]
+        else:
+            words += [flag, str(value)]
+    return shlex.join([*words, *more])

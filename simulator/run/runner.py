@@ -19,6 +19,7 @@ from mmrag.agents.own.threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.readiness import cores
+from mmrag.readiness import kept as tell_kept
 from mmrag.records import Record, Session, TurnResult, spoken_condition
 from simulator.ears.hearing import Hear
 from simulator.ears.spec import split
@@ -224,11 +225,16 @@ class Conversations(NamedTuple):
             rest = broken_turns(broken, error)[len(kept.done) :]  # what was committed stays
             await kept.commit(*rest)
             return [*kept.done, *rest]
+
+        async def commit(*results: TurnResult, session: Session | None = None) -> None:
+            await kept.commit(*results, session=session)
+            tell_kept(self.agent, results[0])
+
         if self.wearers is not None:
             if seen.extra.get(KEY, {}).get("over") and len(kept.done) == len(seen.turns):
                 return kept.done
             return await hold_live(
-                self.wearers, session, seen, self.agent, self.judge, kept.commit,
+                self.wearers, session, seen, self.agent, self.judge, commit,
                 stop=self.plan.stop.rule, rules=self.plan.rules, done=kept.done, place=self.place,
                 hear=self.hear,
             )  # fmt: skip
@@ -236,7 +242,7 @@ class Conversations(NamedTuple):
             seen,
             self.agent,
             self.judge,
-            kept.commit,
+            commit,
             stop=self.plan.stop.rule,
             rules=self.plan.rules,
             done=tuple(kept.done),

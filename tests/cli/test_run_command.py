@@ -285,10 +285,23 @@ def test_errors_are_asked_again(talkative: Talkative, tmp_path: Path) -> None:
     assert sorted(talkative.asked()[len(before) + 3 :]) == ["s1/0", "s1/1", "s4/1"]
 
 
+def test_nothing_is_dropped_where_other_settings_are_refused(
+    talkative: Talkative, tmp_path: Path
+) -> None:
+    talkative.fails_at("s1/0")
+    given = talkative.arguments(tmp_path / "run")
+    first = json.loads(mmrag("run", *given, "--json").stdout)["statuses"]
+    said = mmrag("run", *given, "--seed", "9", "--rerun", "errors", code=2)
+    assert "other settings" in said.stderr
+    with RunReader(tmp_path / "run") as run:
+        assert run.turn_counts() == first
+
+
 def test_a_run_with_forgotten_turns_is_not_finished(talkative: Talkative, tmp_path: Path) -> None:
     talkative.fails_at("s1/0")
     mmrag("run", *talkative.arguments(tmp_path / "run"))
-    assert forget_failures(tmp_path / "run") == 1
+    with RunStore(tmp_path / "run") as store:
+        assert forget_failures(store) == 1
     assert not json.loads(mmrag("show", str(tmp_path / "run"), "--json").stdout)["finished"]
 
 

@@ -14,6 +14,7 @@ from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.run.results.turn_results import failure_note, fault_note
 from simulator.store.run_reader import RunReader
+from simulator.store.run_store import RunStore
 
 
 def test_a_report_says_what_each_fault_did_and_how_many_turns_met_it(tmp_path: Path) -> None:
@@ -41,7 +42,8 @@ def test_a_failure_that_a_fault_made_is_not_asked_again(tmp_path: Path) -> None:
         before = run.turn_counts()
         assert before["agent_error"] > 0
         assert failure_note(run) is None
-    assert forget_failures(tmp_path / "run") == 0
+    with RunStore(tmp_path / "run") as store:
+        assert forget_failures(store) == 0
     with RunReader(tmp_path / "run") as run:
         assert run.turn_counts() == before
 

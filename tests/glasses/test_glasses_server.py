@@ -11,15 +11,16 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
-from small_runs import ByNumber, make_session, run_all
+from small_runs import ByNumber, Equality, make_session, run_all
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
-from worn_glasses import NO_EAR, Worn, results, words_of
+from worn_glasses import NO_EAR, Worn, finish, results, words_of
 
-from mmrag.errors import UsageError
+from mmrag.errors import MmragError, Unavailable, UsageError
 from mmrag.ports import listen
-from mmrag.records import Status
+from mmrag.records import JudgeItem, Query, Status, TurnResult, Verdict
 from simulator import load_run
+from simulator.glasses.pair import Pair, Spoken, Stale
 from simulator.glasses.server import PROTOCOL, GlassesServer
 from simulator.link.profiles import over_links, read_links
 from simulator.run.captures import CaptureOptics
@@ -83,7 +84,7 @@ def test_events_are_pushed_and_replies_may_come_in_parts(worn: Callable[..., Wor
 def test_the_first_of_two_apps_is_heard_and_their_parts_stay_apart(
     worn: Callable[..., Worn],
 ) -> None:
-    held = worn(turns=1)
+    held = worn(turns=2)
     with held.events("?app=a") as a, held.events("?app=b") as b:
         to = words_of(a)["to"]
         assert words_of(b)["to"] == to
@@ -93,8 +94,10 @@ def test_the_first_of_two_apps_is_heard_and_their_parts_stay_apart(
         while json.loads(b.recv(10))["type"] != "heard":
             pass
         a.send(json.dumps({"type": "reply", "to": to, "text": "!"}))
-        held.thread.join(10)
-    (result,) = results(held)
+        while json.loads(a.recv(10))["type"] != "refused":
+            pass
+    finish(held)
+    result = results(held)[0]
     assert result.reply.text == "from b !"
     assert result.reply.trace[0].info == {"app": "b"}
 
@@ -128,6 +131,8 @@ def test_nobody_speaks_while_no_app_is_there(worn: Callable[..., Worn]) -> None:
     [
         ("nonsense", "a message is"), ('{"type":"reply"}', "no reply"),
         ("[" * 5000, "a message is"),
+        ('{"type":"reply","to":"TO"}', "a reply has text"),
+        ('{"type":"reply","to":"TO","ask":"look"}', "a reply has text"),
         ('{"type":"reply","to":"ffff","text":"x"}', "nobody waits"),
         ('{"type":"reply","to":"TO","text":"x","ask":"money"}', "ask is"),
         ('{"type":"reply","to":"TO","text":"x","confidence":7}', "confidence"),
@@ -189,6 +194,71 @@ def _until(stream: httpx.Response, length: int) -> bytes:
         if held.count(b"--frame") > 1 or len(held) > length:
             break
     return held
+
+
+def test_what_is_acknowledged_is_on_the_disk(
+    worn: Callable[..., Worn], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Glasses that were killed when they had said so asked the turn again."""
+    judge = Equality.judge
+
+    async def slow(self: Equality, item: JudgeItem) -> Verdict:
+        await asyncio.sleep(0.2)
+        return await judge(self, item)
+
+    monkeypatch.setattr(Equality, "judge", slow)
+    held = worn(turns=2)
+    with held.events() as socket:
+        words = words_of(socket)
+        said = {"to": words["to"], "text": "by request"}
+        assert httpx.post(f"{held.address}/reply", json=said).status_code == 200
+        assert [result.reply.text for result in results(held)] == ["by request"]
+        said = {"type": "reply", "to": words_of(socket)["to"], "text": "by socket"}
+        socket.send(json.dumps(said))
+        while json.loads(socket.recv(10))["type"] != "heard":
+            pass
+        assert [result.reply.text for result in results(held)] == ["by request", "by socket"]
+
+
+@pytest.mark.parametrize(
+    ("what", "error"), [("late", Stale), ("asked again", Stale), ("over", Unavailable)]
+)
+def test_what_is_not_kept_is_not_acknowledged(what: str, error: type[MmragError]) -> None:
+    async def replied() -> None:
+        pair = Pair(NO_EAR)
+        asked = asyncio.create_task(pair.answer(Query(text="what?")))
+        await pair.changed.wait()
+        told = asyncio.create_task(pair.hear(Spoken(to=pair.words["to"], text="this")))
+        assert (await asked).text == "this"
+        assert not told.done()
+        if what == "late":
+            late = TurnResult(session_id="s", turn_index=0, status=Status.TIMEOUT, error="too late")
+            pair.kept(late)
+        elif what == "asked again":
+            again = asyncio.create_task(pair.answer(Query(text="what?")))
+            await pair.changed.wait()
+            again.cancel()
+        else:
+            await pair.end()
+        with pytest.raises(error):
+            await told
+
+    asyncio.run(replied())
+
+
+def test_a_reply_that_says_nothing_is_refused_and_silence_is_not(
+    worn: Callable[..., Worn],
+) -> None:
+    held = worn(turns=1)
+    to = httpx.get(f"{held.address}/words", timeout=30).json()["to"]
+    for said in ({"to": to}, {"to": to, "text": None}, {"to": to, "ask": "look"}):
+        refused = httpx.post(f"{held.address}/reply", json=said)
+        assert refused.status_code == 400
+        assert "a reply has text" in refused.json()["error"]
+    silence = httpx.post(f"{held.address}/reply", json={"to": to, "text": ""})
+    assert silence.status_code == 200
+    held.thread.join(10)
+    assert results(held)[0].reply.text == ""
 
 
 def test_a_link_spoils_frames_and_is_recorded_as_in_process(

@@ -87,7 +87,7 @@ def test_a_reply_in_sound_is_what_the_ear_writes_down(worn: Callable[..., Worn])
     words = asked(held)
     pieces = (RIGHT[at : at + 1000] for at in range(0, len(RIGHT), 1000))
     heard = reply(held, words["to"], pieces, app="aloud")
-    assert heard.json() == {"heard": words["to"]}
+    assert heard.json() == {"heard": words["to"], "text": "answer 0-0"}
     history = asked(held, words["to"])["history"]
     assert history == [{"words": "question 0 of 0?", "reply": "answer 0-0"}]
     assert reply(held, words["to"], RIGHT).status_code == 409

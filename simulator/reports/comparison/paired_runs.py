@@ -40,7 +40,7 @@ from simulator.reports.read.pairs import (
 )
 from simulator.reports.read.session_sums import Mask
 from simulator.run.config import RunConfig, changes
-from simulator.run.results.turn_results import is_persons, language_note, run_state
+from simulator.run.results.turn_results import completion, is_persons, language_note, run_state
 from simulator.store.run_reader import RunReader
 
 SCHEMA_VERSION = 1
@@ -103,7 +103,7 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
             ],
         )
         unfinished = [
-            run_state(side.loaded.run).warning(side.name, by_person=is_persons(side.loaded.run))
+            run_state(side.loaded.run).warning(side.name, completion(side.loaded.run))
             for side in chosen
         ]
         compared = [_compare(baseline, other, how, options) for other in chosen[1:]]

@@ -29,10 +29,10 @@ from simulator.reports.losses.hearing_losses import hearing
 from simulator.reports.losses.link_losses import sent
 from simulator.reports.read.frame import Frame, kind_of, load_frame
 from simulator.reports.read.session_sums import Mask
-from simulator.run.config import RunConfig
+from simulator.run.config import GLASSES, RunConfig, command_of
 from simulator.run.results.turn_results import (
+    completion,
     deaf_notes,
-    is_persons,
     language_note,
     main_of,
     nothing_scored,
@@ -234,13 +234,18 @@ def _both(rows: Mask, degraded: Mask | None, make: Callable[[Mask], Any]) -> dic
 def _about(item: Loaded) -> dict[str, Any]:
     run = item.run
     provenance: dict[str, Any] = run.meta("provenance") or {}
+    command = None  # a person's run cannot be made again
+    if item.config is not None and item.config.wearer != "person":
+        # the command of an app's run takes a folder, as going on with this one would ask nothing
+        more = ("--out", "NEW") if item.config.agent == GLASSES else ()
+        command = command_of(item.config, *more)
     return {
         "config": None if item.config is None else msgspec.structs.asdict(item.config),
         "judge": run.meta("judge"),
         "language": language_note(run),
         "provenance": provenance,
         "beside_published": str(provenance.get("data") or "crag-mm-").startswith(PUBLISHED_DATA),
-        "command": None if item.config is None else command_of(item.config),
+        "command": command,
     }
 
 
@@ -269,7 +274,7 @@ def _warnings(loaded: Sequence[Loaded]) -> list[str]:
             "figures are not comparable. `mmrag judge run` gives them the same one."
         )
     for item in loaded:
-        warning = run_state(item.run).warning(item.name, by_person=is_persons(item.run))
+        warning = run_state(item.run).warning(item.name, completion(item.run))
         if warning is not None:
             found.append(warning)
         if item.frame.error_texts is not None:
@@ -328,26 +333,3 @@ def _counterpart(item: Loaded, loaded: Sequence[Loaded]) -> Loaded | None:
 
 def _is_counterpart(item: Loaded, loaded: Sequence[Loaded]) -> bool:
     return any(_counterpart(other, loaded) is item for other in loaded)
-
-
-def command_of(config: RunConfig) -> str | None:
-    """The command that makes this run again; None of a person's."""
-    import shlex
-
-    if config.wearer == "person":
-        return None
-    default, words = RunConfig(), ["mmrag", "run"]
-    for name in RunConfig.__struct_fields__:
-        value = getattr(config, name)
-        if value == getattr(default, name):
-            continue
-        flag = "--" + name.replace("_", "-")
-        if name == "sample_ids":
-            words += [word for one in value for word in ("--sample-id", one)]
-        elif isinstance(value, bool):
-            words.append(flag if value else flag.replace("--", "--no-"))
-        elif isinstance(value, tuple):
-            words += [flag, ",".join(map(str, value))]
-        else:
-            words += [flag, str(value)]
-    return shlex.join(words)

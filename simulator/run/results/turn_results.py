@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -147,8 +148,9 @@ class RunState(Record, frozen=True, kw_only=True):
     missing_turns: int
     """Of the conversations that have begun."""
 
-    def warning(self, name: str, *, by_person: bool = False) -> str | None:
-        """In a sentence what is missing; None of a run that is finished."""
+    def warning(self, name: str, how: str) -> str | None:
+        """In a sentence what is missing, and `how` it is completed; None of a run that is
+        finished."""
         if self.finished:
             return None
         parts: list[str] = []
@@ -159,9 +161,6 @@ class RunState(Record, frozen=True, kw_only=True):
         if self.missing_turns:
             parts.append(f"{counted(self.missing_turns, 'turn')} missing")
         what = f" ({', '.join(parts)})" if parts else ""
-        how = (
-            "Who played it completes it in the app" if by_person else "`mmrag resume` completes it"
-        )
         return f"{name} is not finished{what}: the figures are those of what is there. {how}."
 
 
@@ -267,7 +266,7 @@ def _scored(
         figures.pop("ego", None)
     found = errors.found()
     state = run_state(run)
-    unfinished = state.warning("the run", by_person=is_persons(run))
+    unfinished = state.warning("the run", completion(run))
     lacking = nothing_scored(run, figures["all"])
     if "bounds" in figures["all"]:
         lacking = missing_verdicts(figures["all"], verdict_cure(run))
@@ -322,11 +321,27 @@ def is_persons(run: RunReader) -> bool:
     return config.get("wearer") == "person"
 
 
+def completion(run: RunReader) -> str:
+    """Who or what completes a run."""
+    if is_persons(run):
+        return "Who played it completes it in the app"
+    return f"`{going_on(run, 'RUN')}` completes it"
+
+
 def to_finish(run: RunReader, folder: object) -> str:
     """What is to be done for a run to be finished."""
     if is_persons(run):
         return f"go on playing {folder} in the app (`mmrag ui`, Live)"
-    return f"`mmrag resume {folder}`"
+    return f"`{going_on(run, folder)}`"
+
+
+def going_on(run: RunReader, folder: object, *more: str) -> str:
+    """The command that goes on with a run."""
+    from simulator.run.config import GLASSES, command_of, read_config
+
+    if run.meta("config") is not None and (config := read_config(run)).agent == GLASSES:
+        return command_of(config, "--out", str(folder), *more)
+    return shlex.join(["mmrag", "resume", str(folder), *more])
 
 
 def language_note(run: RunReader) -> str | None:
