@@ -23,7 +23,8 @@ def export_run(run: RunReader, out: str | Path, to: str | None = None) -> int:
     target = Path(out)
     door = to or _BY_NAME.get(target.suffix, target.suffix.lstrip("."))
     if door not in DOORS:
-        raise SpecError(f"{door!r} is nothing to export to; choose --to {', '.join(DOORS)}.")
+        what = f"{to!r} is nothing to export to" if to else f"{target.name}: give --to"
+        raise SpecError(f"{what}, one of {', '.join(DOORS)}.")
     if str(out).startswith(("http://", "https://")):
         if door != "otel":
             raise SpecError(f"{out}: only --to otel sends to an address; name a file or a folder.")

@@ -255,15 +255,12 @@ def test_export(run: Path, tmp_path: Path) -> None:
 
     table = pq.read_table(tmp_path / "turns.parquet").to_pylist()
     assert [row["reply"] for row in table] == [line["reply"] for line in lines]
-    mmrag("export", str(run), str(tmp_path / "set"))
-    import datasets
-
-    loaded = datasets.load_from_disk(str(tmp_path / "set"))
-    assert len(loaded) == 6
-    assert loaded[0]["image"].size == (16, 16)
-    assert [turn["reply"] for turn in loaded[1]["turns"]] == ["first", "second"]
-    assert "exists already" in mmrag("export", str(run), str(tmp_path / "set"), code=2).stderr
-    assert "parquet" in mmrag("export", str(run), str(tmp_path / "x.csv"), code=2).stderr
+    again = mmrag("export", str(run), str(tmp_path / "turns.parquet"), code=2)
+    assert "exists already" in again.stderr
+    for name in ("x.csv", "set"):
+        refused = mmrag("export", str(run), str(tmp_path / name), code=2).stderr
+        assert f"{name}: give --to, " in refused
+        assert "parquet" in refused
 
 
 def test_errors_are_asked_again(talkative: Talkative, tmp_path: Path) -> None:
@@ -332,7 +329,7 @@ def test_ctrl_c_is_one_line_and_loses_nothing(talkative: Talkative, tmp_path: Pa
     assert len(talkative.asked()) - len(interrupted) == 12 - kept
 
 
-@pytest.mark.parametrize("name", ["turns.jsonl", "turns.parquet", "set"])
+@pytest.mark.parametrize("name", ["turns.jsonl", "turns.parquet"])
 @pytest.mark.parametrize("place", ["/proc", "FILE"])
 def test_an_export_that_cannot_be_written(run: Path, tmp_path: Path, name: str, place: str) -> None:
     (tmp_path / "FILE").touch()

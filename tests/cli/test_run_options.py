@@ -89,7 +89,6 @@ def test_the_script_runs_reports_and_says_how(tmp_path: Path) -> None:
     [
         (["--voice", "tones"], "--voice: no question is spoken; add --spoken"),
         (["--ear", "tones", "--spoken", "none"], "--ear: no question is spoken"),
-        (["--like", "runs/before"], "add --dry-run"),
     ],
 )
 def test_what_would_be_ignored_is_refused(words: list[str], told: str) -> None:

@@ -148,7 +148,7 @@ def test_the_judges_tokens_and_cost_count_wherever_cost_is_shown(
     asked = turns(out)
     # each turn costs $.003 by the agent and $.009 by the judge
     assert f"the run has cost ${0.012 * len(asked):.2f}" in capped.stderr
-    mmrag(*given)
+    mmrag(*given, code=1)  # no turn has a verdict
     count = len(turns(out))
     mmrag("report", str(out), "--out", str(tmp_path / "report"), "--resamples", "0")
     costs = json.loads((tmp_path / "report" / "report.json").read_text())["runs"][0]["costs"]
@@ -161,7 +161,7 @@ def test_the_judges_tokens_and_cost_count_wherever_cost_is_shown(
     assert estimate["judge_cost"] == pytest.approx(0.009 * estimate["turns_asked"])
     assert estimate["input_tokens"] == 40 * estimate["turns_asked"]
     other = [*given[: given.index("--judge")], "--stop", "never", "--dry-run", "--json"]
-    without = json.loads(mmrag(*other, "--like", str(out)).stdout)
+    without = json.loads(mmrag(*other).stdout)
     assert without["judge_cost"] is None  # measured with another judge
     assert without["cost"] == pytest.approx(0.003 * without["turns_asked"])
 
