@@ -233,7 +233,7 @@ class Server:
     """The app on a free port, in a thread."""
 
     def __init__(self, folders: list[Path], saved: Path) -> None:
-        from mmrag.ports import listen
+        from mmrag.local_server import listen
         from simulator.application.person_run import Playing
         from ui.home.launch import Launcher
         from ui.opened_runs import open_runs

@@ -29,7 +29,7 @@ def ui(
     agent: Annotated[list[str] | None, typer.Option(help="Offer this agent spec too.")] = None,
 ) -> None:
     """Open the Gradio app over one or more runs."""
-    from mmrag.ports import listen
+    from mmrag.local_server import listen
 
     _need_gradio()
     _check(data, search, agent or [])
@@ -87,7 +87,7 @@ def _open(
     named: list[str],
 ) -> None:
     from mmrag.agents import agents
-    from mmrag.ports import address, serve
+    from mmrag.local_server import address, serve
     from simulator.application.person_run import Playing
     from simulator.counting import counted
     from simulator.parts.resources import cache_folder

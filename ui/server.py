@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
-from mmrag.ports import OwnNamesOnly, OwnPagesOnly
+from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
 from ui.replay.kg_thumbnails import LIVE, KGShelf
 
 if TYPE_CHECKING:

@@ -13,10 +13,12 @@ LOOKED_AT = 2000
 """Turns of an earlier run that are measured."""
 
 
-def estimate(parts: Parts, out: Path, *, concurrency: int) -> dict[str, Any]:
+def estimate(
+    parts: Parts, out: Path, *, concurrency: int, like: Path | None = None
+) -> dict[str, Any]:
     """Turns of a run, and what they would take if they are like those of an earlier run.
 
-    The earlier run is `out` itself, else the run beside it with the same agent that
+    The earlier run is `like`, else `out` itself, else the run beside it with the same agent that
     has most turns. Without one nothing is guessed: the figures are None. Tokens and cost are the
     agent's and the judge's; if that run has another judge, the agent's alone (`judge_cost` None).
     """
@@ -29,7 +31,7 @@ def estimate(parts: Parts, out: Path, *, concurrency: int) -> dict[str, Any]:
         without += session.capture is None
         conversations += held
         turns += held * len(session.turns)
-    measured = _measured(parts.settings.agent, out)
+    measured = _measured(parts.settings.agent, out, like)
     asked = round(turns * (measured["asked_share"] if measured else 1.0))
     found: dict[str, Any] = {
         "sessions": sessions,
@@ -58,7 +60,9 @@ def estimate(parts: Parts, out: Path, *, concurrency: int) -> dict[str, Any]:
     return found
 
 
-def _measured(agent: str, out: Path) -> dict[str, Any] | None:
+def _measured(agent: str, out: Path, like: Path | None) -> dict[str, Any] | None:
+    if like is not None:
+        return _measure(like)
     here = [out] if out.is_dir() else []
     beside = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
     return _best(agent, [*here, *(path for path in beside if path != out and path.is_dir())])

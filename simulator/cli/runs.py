@@ -158,7 +158,7 @@ def glasses(
     mmrag glasses --data mini --wearer live --degrade low-light@3 --faults network-loss@3
     mmrag glasses --data mini --spoken clean --link radio --out runs/aloud
     """
-    from mmrag.ports import address, listen
+    from mmrag.local_server import address, listen
     from simulator.glasses.server import GlassesServer
     from simulator.parts.run_folder import default_out
     from simulator.parts.run_parts import ear_alone

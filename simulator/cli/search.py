@@ -202,7 +202,7 @@ def serve(
     megabytes: Annotated[int, typer.Option(min=1, help="Largest request.")] = 16,
 ) -> None:
     """Offer the searches of an index over HTTP; or CRAG's mock API."""
-    from mmrag.ports import address, listen
+    from mmrag.local_server import address, listen
     from mmrag.search.index.open import open_index
     from mmrag.search.serving.http_api import Limits, serve_http
 

@@ -20,7 +20,7 @@ import msgspec
 
 from mmrag.errors import MmragError, ServiceError, Unavailable, UsageError
 from mmrag.files.images import LazyImage
-from mmrag.ports import OwnNamesOnly, OwnPagesOnly
+from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
 from simulator.ears.hearing import Hearing
 from simulator.glasses.pair import MOST_WORDS, Pair, Spoken, Stale, spoken
 

@@ -15,7 +15,7 @@ from mmrag.errors import MmragError, StoreError
 from mmrag.metrics.cases import Measurement
 from mmrag.protocols import Completion
 from mmrag.records import Session, Status, TurnResult, Verdict, decode_as
-from simulator.store import store_schema, tally
+from simulator.store import loss_detection, store_schema
 from simulator.store.run_pictures import ImageFolder
 
 T = TypeVar("T")
@@ -270,7 +270,7 @@ class RunReader:
     def every_row(self) -> Iterator[tuple[Any, ...]]:
         """All that the run holds, each row after its table's name, in a fixed order."""
         with self._reading() as db:
-            yield from tally.in_order(db)
+            yield from loss_detection.in_order(db)
 
     def measurements(
         self, session_id: str, degradation: str = "clean"

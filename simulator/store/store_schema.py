@@ -13,9 +13,9 @@ import msgspec
 
 from mmrag.errors import StoreError
 from mmrag.files.atomic import is_locked
-from simulator.store import tally
+from simulator.store import loss_detection
+from simulator.store.loss_detection import CommitCount, Ledger, Tally
 from simulator.store.run_lock import LOCK
-from simulator.store.tally import CommitCount, Ledger, Tally
 
 FILE = "run.sqlite"
 
@@ -218,7 +218,7 @@ def _check(db: sqlite3.Connection, path: Path) -> None:
         known = count.read()
         db.execute("BEGIN")
         try:
-            found = tally.read(db)
+            found = loss_detection.read(db)
             if found is not None and _agree(found, known):
                 _check_rows(db, path, found)
                 return
@@ -267,7 +267,7 @@ def _read_ahead(path: Path) -> None:
 def _check_rows(db: sqlite3.Connection, path: Path, found: Tally) -> None:
     _read_ahead(path)
     problem = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
-    if problem == "ok" and tally.add_up(db) != int(found.total, 16):
+    if problem == "ok" and loss_detection.add_up(db) != int(found.total, 16):
         problem = "its rows are not what was committed"
     if problem != "ok":
         raise StoreError(f"{path}: damaged ({problem}). {_CURE}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 from called_command import mmrag
 
-from mmrag.ports import listen
+from mmrag.local_server import listen
 from simulator.run.config import GLASSES, RunConfig
 from simulator.store.run_store import RunStore
 

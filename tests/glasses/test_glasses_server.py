@@ -17,7 +17,7 @@ from websockets.sync.client import connect
 from worn_glasses import NO_EAR, Worn, finish, results, words_of
 
 from mmrag.errors import MmragError, Unavailable, UsageError
-from mmrag.ports import listen
+from mmrag.local_server import listen
 from mmrag.records import JudgeItem, Query, Status, TurnResult, Verdict
 from simulator import load_run
 from simulator.glasses.pair import Pair, Spoken, Stale

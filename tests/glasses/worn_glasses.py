@@ -14,7 +14,7 @@ from small_runs import Equality
 from websockets.sync.client import connect
 
 from mmrag.errors import Unavailable
-from mmrag.ports import listen
+from mmrag.local_server import listen
 from mmrag.readiness import end
 from mmrag.records import Session
 from simulator.ears.hearing import Hearing

@@ -31,9 +31,9 @@ from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.run.runner import Plan, Progress, run_sessions
 from simulator.store import store_schema
+from simulator.store.loss_detection import Ledger
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
-from simulator.store.tally import Ledger
 
 
 def timeless(reader: RunReader) -> list[bytes]:

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
-from mmrag.ports import listen
+from mmrag.local_server import listen
 from ui.command import ui
 
 
@@ -18,7 +18,9 @@ from ui.command import ui
 def served(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The ports it would have been served at."""
     found: list[int] = []
-    monkeypatch.setattr("mmrag.ports.serve", lambda app, at: found.append(at.getsockname()[1]))
+    monkeypatch.setattr(
+        "mmrag.local_server.serve", lambda app, at: found.append(at.getsockname()[1])
+    )
     monkeypatch.setattr("ui.server.make_server", lambda runs, live, hosts: object())
     return found
 

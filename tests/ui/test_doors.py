@@ -17,7 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 from ui_parts import Server, picture
 
-from mmrag.ports import OwnPagesOnly
+from mmrag.local_server import OwnPagesOnly
 
 FOREIGN: list[dict[str, str]] = [
     {"Origin": "https://evil.example"},
@@ -73,7 +73,7 @@ def test_a_page_elsewhere_cannot_ask_other_servers_of_ours(headers: dict[str, st
 
 SERVER = """
 from starlette.applications import Starlette
-from mmrag.ports import listen, serve
+from mmrag.local_server import listen, serve
 from ui.views.lab_view import Packages
 
 packages, at = Packages(), listen("127.0.0.1", 0)

@@ -14,6 +14,7 @@ from functools import partial
 import msgspec
 
 from mmrag.agents.grounded.abstain import Calibration, read_calibration
+from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.candidate_answers import Inquiry, Known
 from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
 from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
@@ -24,7 +25,6 @@ from mmrag.agents.grounded.picture_analysis import Looker
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.planner import Planner, unplanned
 from mmrag.agents.grounded.program_runner import Reader
-from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import introduced, silent_turns, spoken_kind
@@ -70,7 +70,7 @@ class GroundedAgent:
         self._evidence = evidence
         self._calibration = calibration or read_calibration()
         self._web = _remembered(resources.web_search)
-        self._known: Known = RecentResults(_KEPT)
+        self._known: Known = BoundedCache(_KEPT)
         self._looker = Looker(resources, parts, ocr)
         self._ocr = ocr
         self._meaning = meaning or SentenceMeaning()

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.contextual_vectors import NAME_WORD, Contextual, States
 from mmrag.agents.grounded.evidence_lines import Line
 from mmrag.agents.grounded.heads import Weights, fits, judge, kind_of, read_weights, values_in
 from mmrag.agents.grounded.passage_text import NAME, fold
 from mmrag.agents.grounded.plan import QuestionPlan
-from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import DATE, Value, read_value
@@ -75,7 +75,7 @@ class Fitting:
     def __init__(self, encoder: Contextual, weights: Weights | None = None) -> None:
         self._states = States(encoder)
         self._weights = weights
-        self._places: RecentResults[str, list[tuple[int, int]]] = RecentResults(_KEPT)
+        self._places: BoundedCache[str, list[tuple[int, int]]] = BoundedCache(_KEPT)
 
     def places(self, plan: QuestionPlan, slot: int, lines: Sequence[Line]) -> list[Place]:
         """The lines with their values, the best first."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.program_runner import Reader
-from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene_records import Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 
 _SEARCHES_BESIDES = 3
 """Most web queries for a candidate that is not the likeliest."""
 
-Known = RecentResults[tuple[str, ...], tuple[bool | None]]
+Known = BoundedCache[tuple[str, ...], tuple[bool | None]]
 """What was found out of candidates, by picture, time, candidate, way of asking and question."""
 
 

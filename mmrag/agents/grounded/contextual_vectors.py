@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.passage_text import NAME
-from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.values import MONTHS
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class States:
 
     def __init__(self, encoder: Contextual, most: int = _KEPT) -> None:
         self._encoder = encoder
-        self._known: RecentResults[str, InContext] = RecentResults(most)
+        self._known: BoundedCache[str, InContext] = BoundedCache(most)
 
     def of(self, texts: Sequence[str], rows: int = 4) -> list[InContext]:
         """What the encoder makes of each text, word by word; `rows` texts go through it at once."""

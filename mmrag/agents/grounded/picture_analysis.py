@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.entities import kg_entities, prefer_kind, resolve
 from mmrag.agents.grounded.ocr import Line, Reads, blocks
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.picture_quality import estimate_quality, restore
-from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.trace import Trace
 from mmrag.files.images import LazyImage
@@ -32,7 +32,7 @@ class Looker:
         self._web = resources.web_search if parts.on("web") else None
         self._parts = parts
         self._ocr = ocr
-        self._seen: RecentResults[str, Scene] = RecentResults(_KEPT)
+        self._seen: BoundedCache[str, Scene] = BoundedCache(_KEPT)
 
     def look(self, query: Query, trace: Trace, noun: str = "") -> Scene:
         """What is in view; `noun` is what the wearer calls it. Without a picture nothing is."""

@@ -20,7 +20,7 @@ import msgspec
 
 from mmrag.errors import DataError, MmragError, ServiceError, ServiceTimeout, UsageError
 from mmrag.files.images import LazyImage, size_of
-from mmrag.ports import OwnNamesOnly, OwnPagesOnly
+from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
 from mmrag.records import Evidence, Record
 from mmrag.search.image.image_kg import check_k
 from mmrag.search.index.open import Index
@@ -178,7 +178,7 @@ def http_app(index: Index, limits: Limits = Limits(), hosts: Sequence[str] = ())
 
 def serve_http(index: Index, limits: Limits, at: socket.socket, hosts: Sequence[str] = ()) -> None:
     """Answer at a listening socket until interrupted."""
-    from mmrag.ports import serve
+    from mmrag.local_server import serve
 
     serve(http_app(index, limits, hosts), at, http=_prompt_protocol(limits.seconds), ws="none",
           timeout_keep_alive=5)  # fmt: skip

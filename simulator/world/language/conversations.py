@@ -48,7 +48,7 @@ from simulator.world.language.filled_needs import (
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answer_wordings import say_answer, utter
 from simulator.world.language.questions.question_records import Conversation, Need, Question
-from simulator.world.language.voices.needs import PLACES, STEPS, Want
+from simulator.world.language.voices.need_reader import PLACES, STEPS, Want
 from simulator.world.language.voices.voice_reader import voice as voice_of
 
 SHARE_TOLERANCE = 0.02

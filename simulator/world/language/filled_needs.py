@@ -15,7 +15,7 @@ from simulator.world.facts.domain_schema import Entity, Number, attribute_of, at
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS
 from simulator.world.facts.wording import MONTHS, say_number, say_value
-from simulator.world.language.askable import askable
+from simulator.world.language.askable_things import askable
 from simulator.world.language.expression_parser import bind
 from simulator.world.language.program import Access, Answer, evaluate
 from simulator.world.language.questions.answer_wordings import (
@@ -25,7 +25,7 @@ from simulator.world.language.questions.answer_wordings import (
     spoken_day,
     spoken_time,
 )
-from simulator.world.language.voices.needs import Slot, Want
+from simulator.world.language.voices.need_reader import Slot, Want
 
 MOST_NAMES = 4
 """In one answer: what fits an ear."""

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import HUBS, Entity, Fact
 from simulator.world.facts.factbase import FactBase
-from simulator.world.language.askable import Family, askable
+from simulator.world.language.askable_things import Family, askable
 from simulator.world.language.questions.question_records import Need
 from simulator.world.pages.page_writer import Order, can_be_wrong, fact_at
 

@@ -20,7 +20,7 @@ from simulator.world.checks.published import KG_COVERAGE
 from simulator.world.facts.domain_schema import Attribute, Entity, Number, Ref, Several
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_value
-from simulator.world.language.askable import Family, askable, family_of
+from simulator.world.language.askable_things import Family, askable, family_of
 from simulator.world.pictures.scene import Scene
 
 OTHERS_PER_RELEVANT = 20

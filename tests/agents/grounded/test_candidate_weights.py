@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from mmrag.agents.grounded.agent import GroundedAgent
+from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.candidate_answers import Inquiry
 from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
 from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.plan import LOOKUP
 from mmrag.agents.grounded.planner import unplanned
-from mmrag.agents.grounded.recent_results import RecentResults
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import spoken_kind
@@ -223,14 +223,14 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found(reader):
         return Inquiry(reader, desk, known, picture="p", now=NOW)
 
     web = Counting(MemoryWebSearch(pages))
-    known = RecentResults(9)
+    known = BoundedCache(9)
     first = inquiry(known, web)
     assert first.read(now, scene).text == "Foo Works"
     assert first.read(now, msgspec.structs.replace(scene, main=scene.alike[1])) is None
     assert len(first.desks) == 2
     asked = web.asked
     again = inquiry(known, web)
-    fresh = inquiry(RecentResults(9), web)
+    fresh = inquiry(BoundedCache(9), web)
     for taken, queries in ((again, 0), (fresh, asked)):
         for i, likeliest in enumerate((True, False)):
             seen = msgspec.structs.replace(scene, main=scene.alike[i])
@@ -251,7 +251,7 @@ class Counting:
 
 
 def test_what_was_used_longest_ago_is_forgotten_first():
-    kept = RecentResults(2)
+    kept = BoundedCache(2)
     kept.put("a", 1)
     kept.put("b", 2)
     assert kept.get("a") == 1

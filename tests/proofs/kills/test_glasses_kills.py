@@ -15,7 +15,7 @@ import pytest
 
 from mmrag.errors import StoreError
 from mmrag.files.images import LazyImage
-from mmrag.ports import listen
+from mmrag.local_server import listen
 from mmrag.records import Query
 from simulator import evaluate, load_run
 from simulator.ears.sounds import read

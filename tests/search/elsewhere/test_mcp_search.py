@@ -14,7 +14,7 @@ import uvicorn
 from answering import answering
 
 from mmrag.errors import Denied, MmragError, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.ports import address, listen
+from mmrag.local_server import address, listen
 from mmrag.search.elsewhere import searches
 
 pytest.importorskip("mcp")

@@ -24,7 +24,7 @@ from small_index import coloured, png
 from test_serving import ask
 
 from mmrag.errors import ConflictError, UsageError
-from mmrag.ports import address, listen
+from mmrag.local_server import address, listen
 from mmrag.search.index.open import Index
 from mmrag.search.serving.http_api import (
     Limits,

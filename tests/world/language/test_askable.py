@@ -12,7 +12,7 @@ from simulator.world.checks.published import KG_COVERAGE
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
-from simulator.world.language.askable import ONE_IN, PER_FAMILY, askable, family_of
+from simulator.world.language.askable_things import ONE_IN, PER_FAMILY, askable, family_of
 from simulator.world.language.conversations import make_sessions
 from simulator.world.pictures.catalogue_pictures import CatalogueShot, plan_shots
 

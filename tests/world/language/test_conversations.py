@@ -34,7 +34,7 @@ from simulator.world.language.questions.question_records import (
     Conversation,
     Question,
 )
-from simulator.world.language.voices.needs import PLACES, Want
+from simulator.world.language.voices.need_reader import PLACES, Want
 from simulator.world.language.voices.voice_reader import voice
 
 

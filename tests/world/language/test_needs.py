@@ -19,7 +19,7 @@ from simulator.world.facts.look import KINDS
 from simulator.world.language.expression_parser import parse
 from simulator.world.language.expression_types import meaning
 from simulator.world.language.filled_needs import Filled, Moment, Statistics, fill
-from simulator.world.language.voices.needs import Want, read_needs
+from simulator.world.language.voices.need_reader import Want, read_needs
 from simulator.world.language.voices.voice_reader import HELD, OPEN, VOICES, voice
 
 SHIPPED = [name for name in (*OPEN, *HELD) if (VOICES / name).is_dir()]

@@ -16,7 +16,7 @@ from simulator.world.facts.domain_schema import HUBS, Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
-from simulator.world.language.askable import askable
+from simulator.world.language.askable_things import askable
 from simulator.world.language.questions.question_records import Need
 from simulator.world.pages.document import STYLES, Block, Document, PageLine, Section
 from simulator.world.pages.grounding_labels import MOST_PAGES, Grounder, label, worth

@@ -33,7 +33,7 @@ def kg_app(stage: CragStage, hosts: Sequence[str] = ()) -> Any:
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
-    from mmrag.ports import OwnNamesOnly, OwnPagesOnly
+    from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
 
     async def root(_: Request) -> JSONResponse:
         return JSONResponse({"message": "CRAG's mock API over a fictional world"})
@@ -61,7 +61,7 @@ def kg_app(stage: CragStage, hosts: Sequence[str] = ()) -> Any:
 
 def serve_kg(stage: CragStage, at: socket.socket, hosts: Sequence[str] = ()) -> None:
     """Answer at a listening socket until interrupted."""
-    from mmrag.ports import serve
+    from mmrag.local_server import serve
 
     serve(kg_app(stage, hosts), at, ws="none", timeout_keep_alive=5)
 

@@ -14,7 +14,7 @@ from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
 from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
 from simulator.world.facts.wording import say_list
-from simulator.world.language.voices.needs import Want, folded
+from simulator.world.language.voices.need_reader import Want, folded
 from simulator.world.language.voices.voice_rules import WEB, read_files
 
 VOICES = Path(__file__).parent

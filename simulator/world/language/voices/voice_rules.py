@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from mmrag.files import bounded_yaml
 from simulator.world.facts.domain_schema import raw_domains
-from simulator.world.language.voices.needs import Fault, Want, read_needs
+from simulator.world.language.voices.need_reader import Fault, Want, read_needs
 
 STYLES = ("encyclopaedia", "shop", "review", "forum", "news")
 WEB = "web.yaml"

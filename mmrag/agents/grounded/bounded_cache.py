@@ -15,7 +15,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class RecentResults(Generic[K, V]):
+class BoundedCache(Generic[K, V]):
     """The most recently used results, by key. Safe to share between threads."""
 
     def __init__(self, most: int) -> None:
