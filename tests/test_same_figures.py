@@ -145,7 +145,7 @@ def test_one_change_is_the_same_on_every_page(run: Path) -> None:
     assert worst.points == pytest.approx(100 * change)
     lost = analysis.overview("run")["lost"]
     assert lost["change"]["estimate"] == pytest.approx(change)
-    assert "Largest loss beyond chance" in render(
+    assert "The largest loss beyond chance" in render(
         "wrong.html.j2", run="run", found=analysis.overview("run")
     )
 

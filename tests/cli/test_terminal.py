@@ -38,7 +38,7 @@ def test_nothing_that_a_run_holds_steers_the_terminal(tmp_path: Path) -> None:
     one, other = write(tmp_path / "one"), write(tmp_path / "other")
     for words in (
         ("show", str(one)), ("show", str(one), "s000"), ("score", str(one)),
-        ("compare", str(one), str(other)), ("verdicts", "queue", str(one)),
+        ("compare", str(one), str(other)),
     ):  # fmt: skip
         done = mmrag(*words)
         odd = {c for c in done.stdout + done.stderr if not c.isprintable()} - {"\n"}

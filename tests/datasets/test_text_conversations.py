@@ -164,7 +164,6 @@ def test_a_run_goes_on_is_judged_again_reported_shown_and_exported(
         ("show", out, "t"),
         ("report", out, "--resamples", "20"),
         ("export", out, tmp_path / "turns.parquet"),
-        ("export", out, tmp_path / "hf"),
     ):
         mmrag(*command)
     page = (out / "report" / "report.html").read_text()
@@ -242,7 +241,6 @@ def test_an_estimate_counts_text_once(both: Path) -> None:
 
 
 def test_the_datas_own_meta_is_columns(both: Path, tmp_path: Path) -> None:
-    import datasets
     import pandas as pd
 
     from simulator import load_run
@@ -256,12 +254,11 @@ def test_the_datas_own_meta_is_columns(both: Path, tmp_path: Path) -> None:
     assert "meta.room" in own
     rooms = dict(zip(turns["session_id"], turns["meta.room"], strict=True))
     assert rooms["a"] == "kitchen"
-    for name in ("turns.parquet", "turns.jsonl", "hf"):
+    for name in ("turns.parquet", "turns.jsonl"):
         load_run(out).export(tmp_path / name)
     assert list(pd.read_parquet(tmp_path / "turns.parquet").columns) == list(turns.columns)
     lines = (tmp_path / "turns.jsonl").read_text().splitlines()
     assert json.loads(lines[0])["meta.room"] == "kitchen"
-    assert datasets.load_from_disk(str(tmp_path / "hf"))[0]["turns"][0]["meta.room"] == "kitchen"
     mmrag("score", tmp_path / "turns.jsonl")  # as lines of another system
 
 
@@ -301,7 +298,6 @@ def test_what_to_do_without_references_leads_somewhere(tmp_path: Path) -> None:
     for run in (asked, taken):
         told += [mmrag(*words, run).stderr for words in (["score"], ["judge", "run"], ["report"])]
         told.append(mmrag("compare", run, run).stdout)
-        told.append(mmrag("verdicts", "queue", run).stdout)
     for text in told:
         assert "cannot be judged, as the data has no reference" in text
         assert "asks a judge again" not in text

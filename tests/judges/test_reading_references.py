@@ -265,17 +265,17 @@ def test_there_are_thirty_typographies() -> None:
 
 @pytest.mark.parametrize("reply", DONT_KNOW)
 def test_dont_know_in_every_typography(reply: str) -> None:
-    assert missing_reason(reply) == "refusal"
+    assert missing_reason(reply).startswith("refusal: ")
 
 
 @pytest.mark.parametrize("reply", REFUSALS)
 def test_refusals(reply: str) -> None:
-    assert missing_reason(reply) in ("refusal", "empty")
+    assert missing_reason(reply).partition(":")[0] in ("refusal", "empty")
 
 
 @pytest.mark.parametrize("reply", CLARIFICATIONS)
 def test_clarifying_questions(reply: str) -> None:
-    assert missing_reason(reply) in ("clarification", "refusal")
+    assert missing_reason(reply).partition(":")[0] in ("clarification", "refusal")
 
 
 @pytest.mark.parametrize("reply", ANSWERS)

@@ -44,7 +44,7 @@ def turns(out: Path) -> list[Any]:
 
 def test_a_cut_reply_is_the_agents_error_and_no_abstention(server: Any, tmp_path: Path) -> None:
     server.reply = {"choices": [{"message": {"content": None}, "finish_reason": "length"}]}
-    mmrag(*arguments(server, tmp_path / "run"))
+    mmrag(*arguments(server, tmp_path / "run"), code=1)
     found = turns(tmp_path / "run")
     assert {turn.status for turn in found} == {Status.AGENT_ERROR}
     assert all("before it said anything" in turn.error for turn in found)
@@ -76,7 +76,7 @@ def test_a_judges_refused_key_ends_a_run_too(server: Any, tmp_path: Path) -> Non
     assert "refused the key (401)" in done.stderr
     assert len(server.bodies) == 1
     assert turns(tmp_path / "run") == []
-    mmrag("resume", str(tmp_path / "run"), key="right")
+    mmrag("resume", str(tmp_path / "run"), key="right", code=1)  # no turn has a verdict
     asked = [t for t in turns(tmp_path / "run") if t.status is not Status.SKIPPED_AFTER_STOP]
     assert asked  # a refusal is missing without a verdict, so that wearers may have left
     assert all(turn.reply for turn in asked)

@@ -123,7 +123,7 @@ def test_a_report_says_so_first(failed: Path, tmp_path: Path) -> None:
     assert all(one["accuracy"] is None for one in slices)
     page = (tmp_path / "report.html").read_text()
     assert page.index(NOTE) < page.index("<h2>Headline</h2>")
-    tiles = page.partition('<div class="tiles">')[2].partition("<ul")[0]
+    tiles = page.partition('<p class="figures">')[2].partition("</p>")[0]
     assert "strict.as_experienced.accuracy.bounds.0" in tiles
     assert "strict.as_experienced.accuracy.estimate" not in tiles
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import subprocess
 import sys
 from functools import cache
@@ -361,7 +362,11 @@ def test_a_restart_does_not_change_bytes(scene) -> None:
         f"print(degrade(i, {CHAIN!r}, b, key='k').record.output_sha256)"
     )
     shown = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     ).stdout.strip()
     assert shown == degrade(image, CHAIN, box, key="k").record.output_sha256
 

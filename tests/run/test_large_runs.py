@@ -28,7 +28,7 @@ from simulator.run.results.turn_results import (
     scores_by_condition,
 )
 from simulator.run.stop_policies import StopPolicy
-from simulator.store import run_store
+from simulator.store import run_reader
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 
@@ -111,7 +111,7 @@ def test_memory_per_turn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Lists of all turns took 360 and 220 bytes for each, of all cells 625, all sessions 440."""
-    monkeypatch.setattr(run_store, "_PAGE", 50)
+    monkeypatch.setattr(run_reader, "_PAGE", 50)
     few, many = (peak(runs[count], read) for count in runs)
     assert (many - few) / (200 * TURNS) < allowed
 

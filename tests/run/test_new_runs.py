@@ -12,7 +12,7 @@ import small_runs as small
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Query, Reply
 from simulator.run.runner import Plan, run_sessions
-from simulator.store import run_store
+from simulator.store import run_pictures
 from simulator.store.run_store import RunStore
 
 
@@ -37,14 +37,14 @@ def test_a_session_that_stands_twice_in_the_data_is_held_once(tmp_path: Path) ->
 def test_pictures_that_cannot_be_kept_together_are_kept_one_by_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = run_store.write_all
+    write = run_pictures.write_all
 
     def few(files: dict[Path, bytes]) -> None:
         if len(files) > 1:
             raise OSError(24, "Too many open files")
         write(files)
 
-    monkeypatch.setattr(run_store, "write_all", few)
+    monkeypatch.setattr(run_pictures, "write_all", few)
     seen = [
         msgspec.structs.replace(
             small.make_session(i, 2),

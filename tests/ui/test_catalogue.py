@@ -12,7 +12,7 @@ from ui_parts import result, session, write_run
 from mmrag.errors import MmragError
 from mmrag.metrics.cases import Measurement
 from mmrag.records import Reference, Session, Status, Turn, TurnResult
-from simulator.store import run_store
+from simulator.store import run_reader
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from ui.home.summary import summarise
@@ -103,7 +103,7 @@ def test_a_list_is_read_in_pages_and_is_the_same(
 
     with RunStore(write(tmp_path / "run", "never", "cic")) as store:
         early = Catalogue(RunReader(store.folder))
-        monkeypatch.setattr(run_store, "_PAGE", 2)
+        monkeypatch.setattr(run_reader, "_PAGE", 2)
         for number in range(1, 6):
             one = session(number)
             store.begin(number, one).result()

@@ -19,7 +19,9 @@ def test_the_page_shows_what_each_link_costs(tmp_path: Path) -> None:
     page = breakage.of("run")
     assert page.link is not None
     assert [row["lost"] for row in page.link["rows"]] == [0, 34]
-    shown = str(render("robustness.html.j2", page=page, name="run", runs=["run"], curves=curves))
+    shown = str(
+        render("robustness.html.j2", page=page, name="run", runs=["run"], curves=curves, least=20)
+    )
     assert "What the link costs" in shown
     assert "no setting is shown to cost no more than 5 points" in shown
     assert breakage.examples("run", "link:stream:thing").lost == 34

@@ -194,7 +194,7 @@ mitsuba()
 import drjit
 drjit.set_thread_count(int(sys.argv[1]))
 sys.path.insert(0, "tests/studio/camera")
-from test_taking import compose, small
+from test_scene_to_picture import compose, small
 for key in sys.argv[2:]:
     shown = compose(small("jar", key=key))
     print(key, hashlib.sha256(shown.image.tobytes() + shown.depth.tobytes()).hexdigest())
