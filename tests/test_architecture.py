@@ -26,16 +26,16 @@ _DOCTOR = "simulator.cli.doctor_checks"
 """It says what the renderer finds on this machine."""
 
 
-@cache
 @pytest.fixture(autouse=True)
 def uncollected() -> Iterator[None]:
-    """Python 3.11's `ast.parse` fails where a collection in it formats a traceback, which parses."""
+    """A collection within Python 3.11's `ast.parse` may format a traceback, which parses too."""
     gc.collect()
     gc.disable()
     yield
     gc.enable()
 
 
+@cache
 def modules() -> dict[str, Path]:
     found: dict[str, Path] = {}
     for package in ALLOWED:
