@@ -24,7 +24,7 @@ from simulator.store.run_reader import RunReader
 from ui.replay.catalogue import Catalogue, Filter
 
 PAGES = (("home", "#mm-wrong h4", "light"), ("replay", "#mm-view .mm-turn", "light"),
-         ("compare", "#mm-side-by-side h2", "light"),
+         ("compare", "#mm-pairs img", "light"),
          ("robustness", "#mm-robustness table", "dark"),
          ("lab", "#mm-lab .mm-lab", "light"),
          ("live", "#mm-live img.mm-after", "dark"))  # fmt: skip

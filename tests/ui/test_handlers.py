@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -27,14 +28,15 @@ from simulator.reports.figures.report import ReportOptions, build_report, load_r
 from simulator.run.rejudge import rejudge_run
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
+from ui.opened_runs import open_runs
 from ui.pages.calls import calls
+from ui.pages.compare import Compare
 from ui.pages.live import Live
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 from ui.render import points, render
 from ui.replay.analysis import Analysis, Difference, RunComparison
 from ui.replay.catalogue import Catalogue
-from ui.replay.viewmodel import conversation
 from ui.views.lab_view import degrade_picture
 from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat
 from ui.views.robustness_view import EXAMPLES, Breakage
@@ -153,10 +155,35 @@ def test_a_turn_that_nobody_scored_has_not_flipped(tmp_path: Path) -> None:
         unscored = result(session(0, "low-light@3"), 0, "c")
         verdict = Verdict(outcome="unscored", judge="rules/1", reason="the judge failed")
         store.add_verdict(unscored, verdict).result()
-        views = [conversation(store, "run", "talk-0000", c) for c in ("clean", "low-light@3")]
-    assert [turn.correct for turn in views[1].turns] == [None, False, False, None]
-    page = render("side_by_side.html.j2", a=views[0], b=views[1])
-    assert page.count("mm-flip") == 2
+    page = Compare(Analysis(opened(tmp_path / "run"))).open_compare({})["pairs"]
+    assert page.count('data-flip="lost"') == 2
+    assert page.count("data-flip") == 2
+
+
+def test_one_picture_is_shown_once_and_two_twice(tmp_path: Path) -> None:
+    compare = Compare(Analysis(open_runs([write_run(tmp_path / name, 1) for name in "ab"])))
+    page = compare.open_compare({"run": "a", "other": "b"})["pairs"]
+    assert page.count("<img") == 1
+    assert "data-flip" not in page
+    assert compare.open_compare({"run": "a", "other": "a"})["pairs"].count("<img") == 2
+
+
+def test_all_pairs_are_reached_in_one_scroll(tmp_path: Path) -> None:
+    compare = Compare(Analysis(opened(write_run(tmp_path / "run", 30))))
+    asked = {"run": "run", "other": "run", "session": "talk-0017"}
+    pages = [compare.open_compare(asked)["pairs"]]
+    while more := re.search(r'data-after="(\d+)"', pages[-1]):
+        pages.append(compare.show_pairs({**asked, "after": more[1]})["pairs"])
+    seen = re.findall(r'data-session="([^"]+)"', "".join(pages))
+    assert seen[:2] == ["talk-0017", "talk-0000"]
+    assert sorted(seen) == [f"talk-{number:04d}" for number in range(30)]
+
+
+def test_a_run_that_is_gone_is_not_silently_another(tmp_path: Path) -> None:
+    compare = Compare(Analysis(opened(write_run(tmp_path / "run", 2))))
+    shown = compare.open_compare({"run": "gone", "other": "<b>"})["figures"]
+    assert "The run gone is not open any more" in shown
+    assert "&lt;b&gt; is not open" in shown
 
 
 def live(make: Any = Resources) -> Live:
@@ -376,10 +403,8 @@ def test_a_tiny_p_is_no_zero(p: float, said: str) -> None:
     one = Difference(
         name="accuracy", first=0.5, second=0.1, estimate=-0.4, low=-0.5, high=-0.3, p=p
     )
-    found = RunComparison(
-        differences=(one,), flips=(), pairs=9, sessions=3, only_first=0, only_second=0
-    )
-    assert said in render("differences.html.j2", found=found)
+    found = RunComparison(differences=(one,), pairs=9, sessions=3, only_first=0, only_second=0)
+    assert said in render("differences.html.j2", gone=[], found=found)
 
 
 def test_a_long_list_comes_in_parts(tmp_path: Path) -> None:
@@ -532,11 +557,9 @@ def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) ->
     analysis = Analysis(opened(folder))
     found = analysis.compare(("run", "clean"), ("run", "low-light@3"))
     assert {one.p for one in found.differences} == {None}
-    page = render("differences.html.j2", found=found)
+    page = render("differences.html.j2", gone=[], found=found)
     assert "No turn is scored in both" in page
     assert "p =" not in page
     assert "What happened in the conversation is shown below" in page
-    assert "1 conversation, those" in render(
-        "pairs.html.j2", flips=found.flips, total=len(found.flips), texts={}
-    )
+    assert "0 of 1 conversation flipped" in Compare(analysis).open_compare({})["pairs"]
     assert "mm-breaking" in Robustness(analysis).open_robustness({"run": "run"})["view"]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Any
 
 import gradio as gr
 
 from mmrag.errors import MmragError
-from ui.pages.calls import calls
+from ui.pages.calls import calls, whole
 from ui.render import render
 from ui.replay.analysis import Analysis
 from ui.replay.viewmodel import conversation
 
-LISTED = 200
-"""Pairs that are listed; all are counted."""
+Side = tuple[str, str]
+"""A run and one of its conditions."""
+
+AT_ONCE = 12
+"""Conversations that come at once; the next come as the page is scrolled."""
 
 
 class Compare:
@@ -27,7 +31,7 @@ class Compare:
         gr.HTML(
             render("compare.html.j2"),
             js_on_load="mmrag.compare(element, server)",
-            server_functions=calls(self.open_compare, self.show_pair),
+            server_functions=calls(self.open_compare, self.show_pairs),
             elem_id="mm-compare", elem_classes="mm-root", apply_default_css=False,
         )  # fmt: skip
 
@@ -52,36 +56,21 @@ class Compare:
             compared = self.analysis.compare(*sides)
         except MmragError as error:
             words = render("message.html.j2", title="Nothing to compare", words=error)
-            return {**found, "figures": words, "list": "", "pair": "", "session": ""}
-        flips = compared.flips
-        wanted = asked.get("session", "")
-        known = any(flip.session_id == wanted for flip in flips)
-        here = wanted if known else (flips[0].session_id if flips else "")
+            return {**found, "figures": words, "pairs": ""}
+        gone = sorted({asked.get("run", ""), asked.get("other", "")} - {"", *runs})
         return {
             **found,
-            "figures": render("differences.html.j2", found=compared),
-            "list": render(
-                "pairs.html.j2",
-                flips=flips[:LISTED],
-                total=len(flips),
-                texts=self._texts(sides[0][0]),
-            ),
-            "pair": self._pair(sides, here),
-            "session": here,
+            "figures": render("differences.html.j2", found=compared, gone=gone),
+            "pairs": self._pairs(sides, 0, asked.get("session", "")),
         }
 
-    def show_pair(self, asked: dict[str, str]) -> dict[str, Any]:
-        """One conversation on both sides."""
+    def show_pairs(self, asked: dict[str, str]) -> dict[str, Any]:
+        """The next conversations on both sides."""
         sides = self._sides(asked.get("run", ""), asked.get("other", ""), asked)
-        return {"pair": self._pair(sides, asked.get("session", ""))}
+        after = whole(asked.get("after", ""))
+        return {"pairs": self._pairs(sides, after, asked.get("session", ""))}
 
-    def _texts(self, run: str) -> dict[str, str]:
-        rows = self.analysis.runs[run].find_all()
-        return {row.session_id: row.text.partition("\n")[0] for row in rows}
-
-    def _sides(
-        self, first: str, second: str, asked: dict[str, str]
-    ) -> tuple[tuple[str, str], tuple[str, str]]:
+    def _sides(self, first: str, second: str, asked: dict[str, str]) -> tuple[Side, Side]:
         for run in (first, second):
             if run not in self.analysis.runs:
                 raise MmragError(f"the run {run[:80]!r} is not open any more; choose another.")
@@ -90,17 +79,21 @@ class Compare:
         b = asked.get("b", "") if asked.get("b") in theirs else ""
         return (first, a), (second, b or (theirs[-1] if first == second else theirs[0]))
 
-    def _pair(self, sides: tuple[tuple[str, str], tuple[str, str]], session: str) -> str:
-        if not session:
-            return ""
-        try:
+    def _pairs(self, sides: tuple[Side, Side], after: int, first: str) -> str:
+        """Conversations with flipped turns before others, and the one that is asked for first."""
+        flips = self.analysis.flips(*sides)
+        flips.sort(key=lambda flip: flip.session_id != first)
+        shown = flips[after : after + AT_ONCE]
+        pairs: list[Any] = []
+        for flip in shown:
             a, b = (
-                conversation(self.analysis.runs[run].run, run, session, condition)
+                conversation(self.analysis.runs[run].run, run, flip.session_id, condition)
                 for run, condition in sides
             )
-        except MmragError as error:
-            return render("message.html.j2", title="This pair cannot be shown", words=error)
-        return render("side_by_side.html.j2", a=a, b=b)
+            both = list(zip_longest(a.turns, b.turns[: len(a.turns)]))
+            asked = [two for two in both if not all(turn is None or turn.skipped for turn in two)]
+            pairs.append((flip, a, b, asked or both))
+        return render("pairs.html.j2", pairs=pairs, flips=flips, after=after, sides=sides)
 
 
 def _another(runs: list[str], first: str) -> str:

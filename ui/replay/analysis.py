@@ -62,19 +62,22 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Flip(msgspec.Struct, frozen=True):
-    """One conversation in both runs, with how many of its turns flipped."""
+    """One conversation on both sides, and which of the turns scored on both flipped."""
 
     session_id: str
-    lost: int
-    won: int
-    turns: int
+    lost: frozenset[int]
+    won: frozenset[int]
+
+    @property
+    def changed(self) -> int:
+        """How many of its turns flipped."""
+        return len(self.lost) + len(self.won)
 
 
 class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
     """Two runs, or two conditions, on the same sessions."""
 
     differences: tuple[Difference, ...]
-    flips: tuple[Flip, ...]
     pairs: int
     sessions: int
     only_first: int
@@ -134,13 +137,7 @@ class Analysis:
 
     def compare(self, first: tuple[str, str], second: tuple[str, str]) -> RunComparison:
         """Two (run, condition) pairs on the sessions that both have."""
-        if first == second:
-            raise UsageError("both sides are the same; choose another run or condition.")
-        a, b = self.frame(first[0]), self.frame(second[0])
-        rows, others = a.condition(first[1]), b.condition(second[1])
-        pairs = match(a, rows, b, others)
-        if not len(pairs.rows):
-            raise UsageError("the two sides have no session in common, so nothing can be paired.")
+        pairs = self._paired(first, second)
         tested = rate_differences(pairs, HOW)
         talk = conversation_difference(pairs, HOW)
         differences = [
@@ -149,16 +146,39 @@ class Analysis:
         both, *means = conversation_means(pairs)
         levels = [float(mean[both].mean()) if both.any() else None for mean in means]
         differences.append(_difference("multi-turn score", talk, *levels))
-        flips = _flips(pairs)
         known = len(np.unique(pairs.cluster))
+        sides = (pairs.first, first[1]), (pairs.second, second[1])
+        alone = [len(np.unique(f["session"][f.condition(name)])) - known for f, name in sides]
         return RunComparison(
             differences=tuple(differences),
-            flips=tuple(flips),
             pairs=int(pairs.difference(HEADLINE, "accuracy")[0].sum()),
             sessions=known,
-            only_first=len(np.unique(a["session"][rows])) - known,
-            only_second=len(np.unique(b["session"][others])) - known,
+            only_first=alone[0],
+            only_second=alone[1],
         )
+
+    def flips(self, first: tuple[str, str], second: tuple[str, str]) -> list[Flip]:
+        """The conversations that both sides have, most flipped turns first."""
+        pairs = self._paired(first, second)
+        scored = pairs.first["scored"][pairs.rows] & pairs.second["scored"][pairs.others]
+        was = pairs.first["score"][pairs.rows] > 0
+        now = pairs.second["score"][pairs.others] > 0
+        turns = pairs.first["turn"][pairs.rows]
+        found: list[Flip] = []
+        for number in np.unique(pairs.cluster):
+            here = (pairs.cluster == number) & scored
+            lost, won = (frozenset(turns[here & one].tolist()) for one in (was & ~now, ~was & now))
+            found.append(Flip(pairs.first.sessions[number], lost, won))
+        return sorted(found, key=lambda flip: (-flip.changed, flip.session_id))
+
+    def _paired(self, first: tuple[str, str], second: tuple[str, str]) -> Pairs:
+        if first == second:
+            raise UsageError("both sides are the same; choose another run or condition.")
+        a, b = self.frame(first[0]), self.frame(second[0])
+        pairs = match(a, a.condition(first[1]), b, b.condition(second[1]))
+        if not len(pairs.rows):
+            raise UsageError("the two sides have no session in common, so nothing can be paired.")
+        return pairs
 
     def frame(self, name: str) -> Frame:
         """The turns of a run as a report reads them, read again when the run has grown."""
@@ -212,22 +232,3 @@ def _difference(
         bounds=tuple(tested["bounds"]) if "bounds" in tested else None,
         better={TITLES["missing"]: None, TITLES["hallucination_rate"]: False}.get(name, True),
     )
-
-
-def _flips(pairs: Pairs) -> list[Flip]:
-    scored = pairs.first["scored"][pairs.rows] & pairs.second["scored"][pairs.others]
-    right = pairs.first["score"][pairs.rows] > 0
-    right_too = pairs.second["score"][pairs.others] > 0
-    flips: list[Flip] = []
-    for number in np.unique(pairs.cluster):
-        here = (pairs.cluster == number) & scored
-        flips.append(
-            Flip(
-                pairs.first.sessions[int(number)],
-                int((here & right & ~right_too).sum()),
-                int((here & ~right & right_too).sum()),
-                int((pairs.cluster == number).sum()),
-            )
-        )
-    flips.sort(key=lambda flip: (-(flip.lost + flip.won), flip.session_id))
-    return flips

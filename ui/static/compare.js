@@ -1,10 +1,8 @@
-// Compare: two sides, the conversations whose turns flipped, and one of them side by side.
+// Compare: two sides, what differs, and all conversations of both, flipped turns first.
 mmrag.compare = (root, server) => {
   const $ = (selector) => root.querySelector(selector);
   const state = { run: "", other: "", a: "", b: "", session: "" };
-  let asked = 0, opening = 0, deep = false;
-  const narrow = () => matchMedia("(max-width: 760px)").matches;
-  const look = (what) => { $(".mm-compare").dataset.view = what; };
+  let opening = 0;
 
   function options(select, values, value) {
     select.replaceChildren(...values.map((one) => new Option(one, one, false, one === value)));
@@ -12,7 +10,6 @@ mmrag.compare = (root, server) => {
 
   async function open(address) {
     const mine = ++opening;
-    ++asked; // a pair of other runs
     const found = await mmrag.ask(server.open_compare, address);
     if (mine !== opening) return;
     const figures = $("#mm-differences");
@@ -20,19 +17,12 @@ mmrag.compare = (root, server) => {
     figures.innerHTML = found.figures;
     if (!found.sides) return;
     const [a, b] = found.sides;
-    Object.assign(state, { run: a.run, a: a.condition, other: b.run, b: b.condition, session: found.session });
+    Object.assign(state, { run: a.run, a: a.condition, other: b.run, b: b.condition, session: address.session || "" });
     options($("#mm-run-a"), found.runs, a.run); options($("#mm-run-b"), found.runs, b.run);
     options($("#mm-condition-a"), a.conditions, a.condition); options($("#mm-condition-b"), b.conditions, b.condition);
-    $("#mm-pairs").innerHTML = found.list;
-    $("#mm-side-by-side").innerHTML = found.pair;
-    look(address.session && narrow() ? "talk" : "list");
-    here(true);
-    note();
-  }
-
-  function note(push = false) {
-    if (mmrag.page() !== "compare") return;
-    mmrag.note({ ...state, session: narrow() && $(".mm-compare").dataset.view === "list" ? "" : state.session }, { push });
+    $("#mm-pairs").innerHTML = found.pairs;
+    if (mmrag.page() === "compare") mmrag.note(state);
+    watch();
   }
 
   function message(words) {
@@ -41,39 +31,22 @@ mmrag.compare = (root, server) => {
     return p;
   }
 
-  function here(scroll = false) {
-    for (const row of root.querySelectorAll("#mm-pairs .mm-row")) {
-      const on = row.dataset.session === state.session;
-      row.classList.toggle("mm-here", on);
-      const button = row.querySelector("button");
-      if (on) button.setAttribute("aria-current", "true"); else button.removeAttribute("aria-current");
-      if (on && scroll) {
-        const pane = $("#mm-pairs");
-        if (row.offsetTop < pane.scrollTop || row.offsetTop > pane.scrollTop + pane.clientHeight - 60) pane.scrollTop = row.offsetTop - 80;
-      }
-    }
-  }
+  // the next conversations are asked for before the end of those that are there is in sight
+  const near = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) more(); }, { rootMargin: "1500px" });
+  function watch() { near.disconnect(); const end = $(".mm-morepairs"); if (end) near.observe(end); }
 
-  async function show(session, push) {
-    state.session = session;
-    here();
-    if (narrow()) { look("talk"); scrollTo(0, 0); deep = true; }
-    note(push);
-    const mine = ++asked;
-    const found = await mmrag.ask(server.show_pair, state);
-    if (mine !== asked) return;
-    if (found.error) $("#mm-side-by-side").replaceChildren(message(found.error)); else $("#mm-side-by-side").innerHTML = found.pair;
+  async function more() {
+    near.disconnect();
+    const mine = opening, end = $(".mm-morepairs");
+    const found = await mmrag.ask(server.show_pairs, { ...state, after: end.dataset.after });
+    if (mine !== opening) return;
+    if (found.error) { end.querySelector("td").replaceChildren(message(found.error)); return; }
+    end.outerHTML = found.pairs;
+    watch();
   }
 
   root.addEventListener("click", (event) => {
-    if (event.target.closest("#mm-swap")) {
-      Object.assign(state, { run: state.other, a: state.b, other: state.run, b: state.a });
-      open({ ...state });
-      return;
-    }
-    if (event.target.closest(".mm-back")) { if (deep) history.back(); else { look("list"); note(); } return; }
-    const row = event.target.closest("#mm-pairs .mm-row");
-    if (row) show(row.dataset.session, true);
+    if (event.target.closest("#mm-swap")) open({ run: state.other, a: state.b, other: state.run, b: state.a });
   });
 
   root.addEventListener("change", (event) => {
@@ -86,6 +59,5 @@ mmrag.compare = (root, server) => {
     open(next);
   });
 
-  addEventListener("popstate", () => { deep = false; });
   mmrag.register("compare", open);
 };

@@ -129,7 +129,7 @@ def test_a_run_that_is_gone_is_said_so_wherever_it_was_open(
 ) -> None:
     for tab, act, words in (
         ("Home", "#mm-board tr[data-run=doomed] [data-pick]", "no run called 'doomed'"),
-        ("Compare", "#mm-pairs .mm-row:nth-of-type(2) button", "not open any more"),
+        ("Compare", "#mm-swap", "not open any more"),
         ("Robustness", ".mm-cell", "not open any more"),
         ("Lab", "[data-knob-reset]", "cannot be read"),
         ("Live", "#mm-live-shelf [data-sample]", "cannot be read"),

@@ -54,7 +54,7 @@ def test_answers_of_one_shape_follow_one_another(page: Page, server: Server) -> 
 def test_a_run_chosen_beside_another_stays_chosen(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/?tab=compare&run=first&other=first")
     expect(page.locator("#mm-run-a")).to_have_value("first")
-    expect(page.locator("#mm-pairs .mm-row").first).to_be_visible()
+    expect(page.locator("#mm-pairs [data-flip]").first).to_be_visible()
     let_go = hold(page, '"second"')
     page.locator("#mm-run-a").select_option("second")
     page.wait_for_timeout(200)
