@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -28,19 +29,18 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 import httpx
 import msgspec
-from engine import Instant, jpeg, sessions
+from engine import jpeg
 from playwright.sync_api import Page, expect, sync_playwright
-from ui_parts import ARGUMENTS, CHROMIUM, press, write_run
+from ui_parts import ARGUMENTS, CHROMIUM, press, result, session, write_run
 
 from mmrag.files.images import LazyImage
-from mmrag.judges.simple import FixedJudge
-from mmrag.records import Session
+from simulator.store.run_store import RunStore
 
 PORT = 7893
 # asked at every frame: Playwright's own waiting looks after 100 ms, 350 ms, 850 ms
 SHOWN = "name => document.querySelector('.mm-head h2')?.textContent === name"
 FOUND = "name => document.querySelector('#mm-examples h3')?.textContent === name"
-LISTED = "n => document.querySelectorAll('#mm-sessions .mm-row').length === n"
+NARROWED = "on => (document.querySelectorAll('#mm-sessions .mm-row').length === 1) === on"
 URL = f"http://127.0.0.1:{PORT}"
 
 
@@ -63,7 +63,7 @@ def main() -> None:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
             with served([str(folder / "large")], folder):
-                large(browser)
+                large(browser, args.sessions)
             for what in ("computed for the first time", "computed before"):
                 with served([], folder):
                     board(browser, args.runs, what)
@@ -71,32 +71,21 @@ def main() -> None:
 
 
 def write(run: Path, count: int, conditions: int) -> None:
-    import asyncio
-
-    from simulator.run.runner import Plan, run_sessions
-    from simulator.store.run_store import RunStore
-
-    pictures = [jpeg(i) for i in range(8)]
+    pictures, draw = [jpeg(i) for i in range(8)], Random(0)
     with RunStore(run) as store:
-        store.set_meta("judge", FixedJudge().id)
-        for number in range(conditions):
-            name = "clean" if number == 0 else f"low-light@{number}"
-            asyncio.run(
-                run_sessions(
-                    under(name, sessions(count, pictures)), Instant(), FixedJudge(), store,
-                    Plan(concurrency=64),
-                )
-            )  # fmt: skip
+        store.set_meta("judge", "rules/1")
+        for number in range(count):
+            for severity in range(conditions):
+                one = session(number, f"low-light@{severity}" if severity else "clean")
+                assert one.capture is not None
+                # its own picture: a few bytes after the end marker change the hash
+                data = pictures[number % 8] + f"{number} {severity}".encode()
+                seen = msgspec.structs.replace(one.capture, image=LazyImage.from_bytes(data))
+                store.begin(number, msgspec.structs.replace(one, capture=seen))
+                letters = draw.choices("cim", (9 - severity, 1, 1 + severity), k=4)
+                done = [store.commit(result(one, i, letter)) for i, letter in enumerate(letters)]
+            done[-1].result()  # no more waits to be written than a conversation
         store.set_meta("finished", True)
-
-
-def under(name: str, found: Iterator[tuple[int, Session]]) -> Iterator[tuple[int, Session]]:
-    """The same sessions with pictures of another condition."""
-    for position, session in found:
-        assert session.capture is not None
-        image = LazyImage.from_bytes(session.capture.image.data + name.encode())
-        capture = msgspec.structs.replace(session.capture, image=image, degradation=name)
-        yield position, msgspec.structs.replace(session, capture=capture)
 
 
 @contextlib.contextmanager
@@ -170,7 +159,7 @@ def told(what: str, costs: list[Cost]) -> None:
     )
 
 
-def large(browser: Any) -> None:
+def large(browser: Any, count: int) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     paints: list[float] = []
     opened: list[Page] = []
@@ -196,7 +185,7 @@ def large(browser: Any) -> None:
 
         def go(number: int = number) -> None:
             page.keyboard.press("j")
-            page.wait_for_function(SHOWN, arg=f"session-{number:06d}")
+            page.wait_for_function(SHOWN, arg=f"talk-{number:04d}")
 
         nexts.append(clocked(go))
     told("next conversation", nexts)
@@ -205,20 +194,20 @@ def large(browser: Any) -> None:
 
         def twelve(number: int = number) -> None:
             press(page, "j" * 12)
-            page.wait_for_function(SHOWN, arg=f"session-{number:06d}")
+            page.wait_for_function(SHOWN, arg=f"talk-{number:04d}")
 
         keys.append(clocked(twelve))
     told("twelve keys in one instant, twelve conversations on", keys)
     filters: list[Cost] = []
-    for number in range(1900, 1920):
+    for number in range(count - 20, count):
 
         def narrow(number: int = number) -> None:
-            page.fill("#mm-text", f"number {number}?")
-            page.wait_for_function(LISTED, arg=1)
+            page.fill("#mm-text", f"picture {number}?")
+            page.wait_for_function(NARROWED, arg=True)
 
         filters.append(clocked(narrow))
         page.fill("#mm-text", "")
-        page.wait_for_function(LISTED, arg=40)
+        page.wait_for_function(NARROWED, arg=False)
     told("filter as typed", filters)
     page.goto(f"{URL}/?tab=robustness")
     page.locator("#mm-examples h3").wait_for(timeout=600_000)
@@ -233,6 +222,12 @@ def large(browser: Any) -> None:
 
         found.append(clocked(choose))
     told("photographs behind a cell of the map", found)
+
+    def compare() -> None:
+        page.goto(f"{URL}/?tab=compare")
+        page.locator("#mm-pairs img").first.wait_for()
+
+    told("two conditions compared", [clocked(compare) for _ in range(5)])
     context.close()
 
 
