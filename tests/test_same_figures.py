@@ -7,6 +7,8 @@ other way of counting gives other figures.
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,11 @@ from planted_runs import by_severity, plant
 from simulator import load_run
 from simulator.exchange.run_facts import facts_of
 from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.draw.markdown import comparison_markdown
+from simulator.reports.draw.page import first_screen
+from simulator.reports.draw.write import make_report
 from simulator.store.run_reader import RunReader
 from ui.home.summary import summarise
-from ui.render import render
 from ui.replay.analysis import Analysis
 from ui.replay.catalogue import Catalogue
 from ui.views.robustness_view import Breakage
@@ -143,11 +147,36 @@ def test_one_change_is_the_same_on_every_page(run: Path) -> None:
     worst = Breakage(analysis).of("run").worst
     assert worst is not None
     assert worst.points == pytest.approx(100 * change)
-    lost = analysis.overview("run")["lost"]
+    first = analysis.overview("run")["first"]
+    lost = first["robustness"]["points"][first["robustness"]["largest_loss"]]
     assert lost["change"]["estimate"] == pytest.approx(change)
-    assert "The largest loss beyond chance" in render(
-        "wrong.html.j2", run="run", found=analysis.overview("run")
-    )
+    assert "The largest loss beyond chance" in first_screen(first)
+
+
+def test_report_home_and_pull_request_begin_with_the_same_sentences(
+    run: Path, tmp_path: Path
+) -> None:
+    def words(page: str) -> str:
+        return " ".join(unescape(re.sub(r"<[^>]+>", "", page)).split())
+
+    analysis = Analysis({"run": Catalogue(RunReader(run))})
+    first = first_screen(analysis.overview("run")["first"])
+    sentences = [words(one) for one in re.findall("<li>(.*?)</li>", first, re.S)]
+    for wanted in (
+        "Truthfulness is ",
+        "The largest loss beyond chance is under low-light@5",
+        "Mend",
+    ):
+        assert any(one.startswith(wanted) for one in sentences)
+    make_report([run], tmp_path / "report")
+    report = words((tmp_path / "report" / "report.html").read_text())
+    request = comparison_markdown(compare_runs([Side(folder=str(run))] * 2))
+    plain = " ".join(re.sub(r"[*\\]", "", request).split())
+    (change,) = re.findall(r"[▼▽] −[\d.]+", words(first))
+    for one in [*sentences, change]:
+        assert one in report
+        assert one in plain
+    assert request.index("Mend first") < request.index("<details>") < request.index("accuracy")
 
 
 def test_slices_average_to_the_headline(run: Path, figures: dict[str, float]) -> None:
@@ -189,8 +218,10 @@ def test_a_slice_is_the_worst_only_beyond_chance_and_never_all_there_is(tmp_path
     plant(tmp_path / "flat", sessions=12, base=9.0, failures=0)
     names = ("planted", "flat")
     analysis = Analysis({name: Catalogue(RunReader(tmp_path / name)) for name in names})
-    worst = analysis.overview("planted")["slice"]
+    (worst, *_), none = (
+        analysis.overview(name)["first"]["slices"]["standouts"]["found"] for name in names
+    )
     assert (worst["dimension"], worst["slice"]) == ("query_type", "multi-hop")
     assert worst["here"] < worst["rest"]
-    assert worst["n"] < analysis.overview("planted")["whole"]["n"]
-    assert analysis.overview("flat")["slice"] is None
+    assert worst["n"] < len(analysis.frame("planted"))
+    assert not none

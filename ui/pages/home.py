@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from markupsafe import Markup
 
 from mmrag.errors import MmragError
+from simulator.reports.draw.page import first_screen
 from ui.home.board import Board, BoardRow
 from ui.home.launch import OFFERED, PICTURES, Launcher
 from ui.home.notes import write_note
 from ui.home.summary import Summaries
 from ui.opened_runs import Runs, place_of
 from ui.pages.calls import calls, whole
-from ui.render import render
+from ui.render import address, render, slice_address
 from ui.replay.analysis import Analysis
 
 
@@ -66,6 +68,7 @@ class Home:
             "hero": render("hero.html.j2", row=here, lost=lost) if here else "",
             "run": here.name if here else "",
             "readable": bool(here and _scored(here)),
+            "kinds": _kinds(here),
             "edition": _edition(here),
             "busy": busy,
         }
@@ -78,7 +81,8 @@ class Home:
             found = self.analysis.overview(name)
         except MmragError as error:
             return {"wrong": render("notice.html.j2", words=error)}
-        return {"wrong": render("wrong.html.j2", run=name, found=found)}
+        first = first_screen(found["first"], _links(name))
+        return {"wrong": render("wrong.html.j2", run=name, first=first, found=found)}
 
     def save_note(self, asked: dict[str, str]) -> dict[str, Any]:
         """Keep tags and a note of a run."""
@@ -108,6 +112,19 @@ class Home:
         return {}
 
 
+def _links(run: str) -> Callable[..., Markup]:
+    """How the sentences that a report begins with lead to what they are of."""
+
+    def link(_: str, words: str, tab: str, **asked: str) -> Markup:
+        if tab == "slices":
+            to = slice_address(run, asked["dimension"], asked["part"])
+        else:
+            to = address("robustness" if tab == "diagnosis" else tab, run=run, **asked)
+        return Markup('<a href="{}">{}</a>').format(to, words)
+
+    return link
+
+
 def _scored(row: BoardRow) -> bool:
     found = row.summary.truthfulness if row.summary else None
     return found is not None and (found.estimate is not None or found.bounds is not None)
@@ -117,6 +134,12 @@ def _scale(values: Iterable[float | None]) -> tuple[float, float]:
     """From the least to the most of what is drawn beside each other, 0 among it."""
     known = [0.0, 0.01, *(value for value in values if value is not None)]
     return min(known), max(known)
+
+
+def _kinds(row: BoardRow | None) -> int:
+    """Rows of the map of what conditions cost, for which room is kept until it comes."""
+    known = row.summary.by_condition if row and row.summary else {}
+    return len({name.partition("@")[0] for name in known} - {"clean"})
 
 
 def _edition(row: BoardRow | None) -> str:

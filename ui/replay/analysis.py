@@ -16,16 +16,14 @@ import numpy as np
 from mmrag.errors import UsageError
 from mmrag.metrics.headline import HEADLINE
 from simulator.reports.figures.diagnosis import diagnosis
-from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
     HOW,
     Loaded,
     ReportOptions,
+    beginning,
     load_runs,
     main_condition,
 )
-from simulator.reports.figures.robustness import changes_from_clean, largest_loss, stages
-from simulator.reports.figures.slices import standouts, title_of
 from simulator.reports.figures.survival import conversation
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import (
@@ -108,32 +106,15 @@ class Analysis:
         return sorted(found, key=lambda c: (c != "clean", c))
 
     def overview(self, name: str) -> dict[str, Any]:
-        """What went wrong in a run: the stage that failed, how long wearers stayed, the worst."""
-        frame = self.frame(name)
-        main = main_condition(frame)
-        rows = frame.condition(main)
+        """What a report of the run begins with, and how long wearers stayed."""
+        loaded = self._read(name)
+        frame = loaded.frame
+        rows = frame.condition(main_condition(frame))
         stop = stop_policy(self.runs[name].run)
-        (stage,) = (s for s in stages(frame) if s["condition"] == main)
-        known = stage["entity_found"]["n"] or stage["passage_found"]["n"]
-        whole = headline(frame, rows, HOW)["strict"][HEADLINE]["truthfulness_score"]
-        worse = [s for s in standouts(frame, rows)["found"] if s["difference"] < 0]
-        worst = min(worse, key=lambda found: found["here"], default=None)
         return {
-            "main": main,
-            "stages": stage["counts"] if known else {},
-            "scored": stage["n"],
+            "first": beginning(loaded, HOW),
             "survival": conversation(frame, rows, stop=stop, other_rules=False)["survival"],
-            "slice": worst and {**worst, "title": title_of(worst["dimension"])},
-            "whole": whole,
-            "lost": self._largest_loss(frame),
-            "conditions": len(frame.conditions),
         }
-
-    def _largest_loss(self, frame: Frame) -> dict[str, Any] | None:
-        """The condition under which truthfulness falls most, if it falls beyond chance."""
-        points = changes_from_clean(frame, HOW)
-        place = largest_loss(points)
-        return None if place is None else points[place]
 
     def compare(self, first: tuple[str, str], second: tuple[str, str]) -> RunComparison:
         """Two (run, condition) pairs on the sessions that both have."""

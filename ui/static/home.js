@@ -19,6 +19,7 @@ mmrag.home = (root, server) => {
       if (found.board !== state.shown) { state.shown = found.board; paint(found.board); }
       if ($("#mm-hero").dataset.shown !== found.hero) { $("#mm-hero").innerHTML = found.hero; $("#mm-hero").dataset.shown = found.hero; }
       if (mmrag.page() === "home" && found.run) mmrag.note({ run: found.run });
+      wrong.style.setProperty("--kinds", found.kinds);
       wrong.hidden = !found.readable; // until then its place is kept, so that nothing is pushed down
       if (!found.readable) wrong.innerHTML = "";
       else if (other || found.edition !== state.edition) whatWentWrong(found.run);

@@ -23,6 +23,7 @@ from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
     Loaded,
     ReportOptions,
+    beginning,
     lacking_verdicts,
     load_runs,
     main_condition,
@@ -175,6 +176,7 @@ def _compare(
         "flipped": _flipped_turns(baseline, other, pairs),
         "slices": slice_differences(pairs, kinds, how, min_n=options.min_n),
         "standouts": moved_differently(pairs, kinds),
+        "first": None if other.condition else beginning(other.loaded, how, min_n=options.min_n),
     }
 
 

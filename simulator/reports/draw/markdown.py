@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 from mmrag.errors import StoreError
 from mmrag.metrics.headline import HEADLINE
 from simulator.counting import counted, readable
-from simulator.reports.draw.page import gate_value, in_words
+from simulator.reports.draw.page import first_screen, gate_value, in_words
+from simulator.reports.figures.robustness import ALPHA
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
 
 _RATES = {
@@ -24,7 +26,7 @@ _SCORES = ("truthfulness", "multi-turn score")
 
 
 def comparison_markdown(comparison: dict[str, Any]) -> str:
-    """Differences, slices that moved, flips, settings and, where there are some, gates."""
+    """Gates, what a report of each run begins with, and folded all differences."""
     gates = comparison.get("gates", [])
     sign = ("✅ " if comparison["passed"] else "❌ ") if gates else ""
     parts = [f"### {sign}{_cell(comparison['title'])}", ""]
@@ -61,10 +63,26 @@ def append_markdown(comparison: dict[str, Any], file: Path) -> None:
 
 
 def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    moved = one[HEADLINE]["truthfulness_score"]
+    p, low, high = moved["p"], moved["low"], moved["high"]
+    chance = "" if p is None else ", **beyond chance**" if p <= ALPHA else ", which may be chance"
+    within = "" if low is None else f" [{in_words(low, 'signed')}, {in_words(high, 'signed')}]"
     lines = [
         f"**{_cell(one['other'])}** − {_cell(one['baseline'])}: "
-        f"{counted(one['turns'], 'turn')} of "
-        f"{counted(one['sessions'], 'conversation')}",
+        f"**{_known(moved, 'signed')}**{within} points of truthfulness{chance}; paired, "
+        f"{counted(one['turns'], 'turn')} of {counted(one['sessions'], 'conversation')}",
+        "",
+    ]
+    if one["first"]:
+        lines += [f"{_cell(one['first']['name'])} by itself:", ""]
+        lines += [*_as_markdown(first_screen(one["first"])), ""]
+    if one["settings"]:
+        changed = "; ".join(
+            f"`{name}`: `{_code(a)}` → `{_code(b)}`" for name, (a, b) in one["settings"].items()
+        )
+        lines += [f"Settings that differ: {changed}.", ""]
+    lines += [
+        "<details><summary>All differences</summary>",
         "",
         "| | baseline | other | difference in points (paired) | 95 % interval | p | detectable |",
         "|---|--:|--:|--:|--:|--:|--:|",
@@ -87,13 +105,23 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
         f"Flipped turns: {flips['lost']} lost, {flips['won']} won "
         f"(McNemar p {in_words(flips['mcnemar_p'], 'p')}).",
     ]
-    if one["settings"]:
-        changed = "; ".join(
-            f"`{name}`: `{_code(a)}` → `{_code(b)}`" for name, (a, b) in one["settings"].items()
-        )
-        lines.append(f"Settings that differ: {changed}.")
-    lines += _slices(one)
-    return lines
+    return [*lines, *_slices(one), "", "</details>"]
+
+
+_SIGNS = {
+    "li": "- ", "b": "**", "/b": "**", "td": "| ", "th": "| ",
+    "/li": "\n", "/ul": "\n", "/tr": "|\n", "/table": "\n",
+}  # fmt: skip
+
+
+def _as_markdown(page: str) -> list[str]:
+    """Sentences, and a table of figures, from the HTML that a report begins with."""
+    columns = page.partition("</tr>")[0].count("<th ")
+    signs = {**_SIGNS, "/thead": "|--" + "|--:" * (columns - 1) + "|\n"}
+    found = ""
+    for tag, text in re.findall(r"<(/?\w+)[^>]*>([^<]*)", page):
+        found += signs.get(tag, "") + _cell(unescape(text))
+    return [re.sub(r"\\\[([+−\d., ]+)\\\]", r"[\1]", line.strip()) for line in found.split("\n")]
 
 
 def _slices(one: dict[str, Any]) -> list[str]:

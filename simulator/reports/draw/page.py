@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -132,6 +132,26 @@ def report_page(report: dict[str, Any], published: dict[str, Any], replay: str) 
     )  # fmt: skip
 
 
+def first_screen(run: dict[str, Any], link: Callable[..., Markup] | None = None) -> Markup:
+    """What a report begins with, for another page: sentences, and what each condition costs.
+
+    `link(path, words, tab, **asked)` leads from words to a page of the app.
+    """
+    page = _render("first.html.j2", {"runs": [run]}, run=run, alone=True, link=link or _within)
+    return Markup(page)  # noqa: S704 - the template escapes
+
+
+def _within(path: str, words: str, tab: str, **_: str) -> Markup:
+    """To a section of the report, or nowhere."""
+    if tab in ("diagnosis", "robustness"):
+        return Markup('<a href="#{}{}">{}</a>').format(tab, path.rpartition(".")[2], words)
+    return Markup("<b>{}</b>").format(words)
+
+
+def _main_of(run: dict[str, Any]) -> int:
+    return [condition["name"] for condition in run["conditions"]].index(run["main"])
+
+
 def replay_link(replay: str, run: str, failure: dict[str, Any]) -> str:
     """Where a failure is replayed.
 
@@ -232,6 +252,8 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
         "style": Markup(_style()),  # noqa: S704 - our own stylesheet
         "in_words": in_words,
         "replay_link": replay_link,
+        "link": _within,
+        "main_of": _main_of,
         "heat": _heat,
         "zip": zip,
     }

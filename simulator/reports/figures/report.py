@@ -158,6 +158,37 @@ def main_condition(frame: Frame) -> str:
     return main_of(frame.conditions)
 
 
+def beginning(
+    item: Loaded,
+    how: Uncertainty,
+    *,
+    min_n: int = 20,
+    on_part: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """What a report begins with, and Home, and the Markdown of a comparison."""
+    frame, main = item.frame, main_condition(item.frame)
+    kinds = dimensions(frame)
+    on_part("headline")
+    headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
+    on_part("robustness")
+    return {
+        "name": item.name,
+        "main": main,
+        "conditions": [
+            {"name": name, "kind": kind_of(name)[0], "severity": kind_of(name)[1], **figures}
+            for name, figures in headlines.items()
+        ],
+        "robustness": robustness(frame, headlines, kinds, how, min_n=min_n),
+        "stages": stages(frame),
+        **(
+            {}
+            if item.staged is None
+            else {"diagnosis": diagnosis(item.staged, item.run, how, min_n=min_n)}
+        ),
+        "slices": {"standouts": standouts(frame, frame.condition(main), kinds=kinds)},
+    }
+
+
 def _run(
     item: Loaded,
     counterpart: Loaded | None,
@@ -170,43 +201,24 @@ def _run(
     rows = frame.condition(main)
     degraded = ~rows if len(frame.conditions) > 1 else None
     kinds = dimensions(frame)
-    on_part("headline")
-    headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
-    on_part("robustness")
-    broken = robustness(frame, headlines, kinds, how, min_n=options.min_n)
+    first = beginning(item, how, min_n=options.min_n, on_part=on_part)
     on_part("slices")
     tables = {
         "main": slice_table(frame, rows, how, min_n=options.min_n, kinds=kinds),
         "degraded": None
         if degraded is None
         else slice_table(frame, degraded, how, min_n=options.min_n, kinds=kinds),
-        "standouts": standouts(frame, rows, kinds=kinds),
+        **first["slices"],
     }
+    headlines = {one["name"]: one for one in first["conditions"]}
     live, heard = wearers(item.run), hearing(frame, how)
     on_part("failures")
     chosen = choose_failures(frame, options.failures)
     return {
-        "name": item.name,
+        **first,
         "about": _about(item),
         "state": _state(item),
         "turns": all_turns(item.run, frame),
-        "main": main,
-        "conditions": [
-            {
-                "name": name,
-                "kind": kind_of(name)[0],
-                "severity": kind_of(name)[1],
-                **figures,
-            }
-            for name, figures in headlines.items()
-        ],
-        "robustness": broken,
-        "stages": stages(frame),
-        **(
-            {}
-            if item.staged is None
-            else {"diagnosis": diagnosis(item.staged, item.run, how, min_n=options.min_n)}
-        ),
         **({} if (link := sent(frame, headlines, how)) is None else {"link": link}),
         "slices": tables,
         "conversation": {

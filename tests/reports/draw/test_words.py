@@ -45,7 +45,7 @@ def test_where_no_condition_differs_none_loses_most(tmp_path: Path) -> None:
     words = report_of(
         tmp_path, sessions=3, conditions=("clean", "low-light@1"), base=9.0, failures=0.0
     )
-    assert "Truthfulness falls beyond chance under no condition" in words
+    assert "Truthfulness falls under no condition" in words
     assert "largest loss" not in words
 
 
@@ -99,5 +99,6 @@ def test_findings_say_how_truthful_what_a_run_could_miss_and_what_to_mend(tmp_pa
     )
     first = words.partition("Three protocols")[0]
     assert re.search(r"an assistant that says nothing has 0: (beyond chance|no different)", first)
+    assert re.search(r"Most is lost under low-light@1, which may be chance|falls under no", first)
     assert re.search(r"would likely have missed a fall of less than \d+\.\d points", first)
     assert re.search(r"Mend first: [a-z ]+, which ended \d+ of \d+ scored turns of clean", first)
