@@ -74,3 +74,24 @@ def test_no_serious_fault_in_what_opens(
             page.locator(f"#mm-k-{kind}").fill("2")
         expect(page.locator("#mm-lab h2")).to_contain_text("rotated@2")
         assert not serious(page), "several kinds"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_serious_fault_in_peoples_verdicts(
+    page: Page, server: Server, theme: str, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.emulate_media(color_scheme=theme)
+    page.goto(f"{server.url}/?tab=replay&run=first&session=talk-0003")
+    said = page.locator(".mm-now .mm-people")
+    for word in ("wrong", "right"):
+        page.locator(f".mm-now [data-say={word}]").click()
+        expect(said).to_contain_text(word)
+    page.keyboard.press("t")
+    page.keyboard.type("because")
+    page.keyboard.press("Enter")
+    expect(said).to_contain_text("because")
+    page.locator(".mm-now .mm-earlier summary").first.click()
+    assert not serious(page), "verdicts"
+    page.locator(".mm-now [data-say=right]").click()  # as it was

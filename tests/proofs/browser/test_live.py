@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
+from test_accessibility import serious
 from test_ui_pages import open_tab
 from ui_agents import Watched
 from ui_parts import Server, hold
@@ -68,6 +69,22 @@ def test_talking_in_the_browser(page: Page, server: Server) -> None:
     expect(page.locator("#mm-saved")).to_contain_text("Saved as run live-")
     page.click("#mm-saved a")
     expect(page.locator("#mm-view .mm-turn").first).to_contain_text("what is it?")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_a_talk(
+    page: Page, server: Server, theme: str, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.emulate_media(color_scheme=theme)
+    page.goto(f"{server.url}/?tab=live&run=first")
+    page.locator("#mm-question textarea, #mm-question input").fill("what is it?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-live .mm-reply")).to_contain_text("reply 1")
+    page.click("#mm-save")
+    expect(page.locator("#mm-saved")).to_contain_text("Saved as run live-")
+    assert not serious(page)
 
 
 def test_looking_again_goes_on_with_the_conversation(page: Page, server: Server) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
+from test_accessibility import serious
 from ui_agents import Seeing
 from ui_parts import Server, hold
 
@@ -63,6 +64,28 @@ def test_playing_from_the_beginning_to_the_replay(page: Page, server: Server) ->
     expect(card).to_contain_text("--wearer live")
     page.locator("#mm-play-card a").click()
     expect(page.locator("#mm-view")).to_contain_text("played by a person")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_while_somebody_plays(
+    page: Page, server: Server, theme: str, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.emulate_media(color_scheme=theme)
+    page.goto(f"{server.url}/?tab=live&play=new")
+    expect(page.locator("#mm-play-start")).to_be_visible()
+    assert not serious(page), "before"
+    begin(page, server)
+    assert not serious(page), "the goal"
+    words(page).fill("what is it?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#mm-play-look label")).to_have_count(3)
+    assert not serious(page), "another picture"
+    page.click("#mm-play-leave")
+    expect(page.locator("#mm-play-card")).to_contain_text("You left")
+    page.locator("#mm-play-card summary").click()
+    assert not serious(page), "the end"
 
 
 def test_a_page_that_is_loaded_again_goes_on_and_loses_nothing(page: Page, server: Server) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from planted_runs import plant
+from test_accessibility import serious
 
 from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.write import make_report, write_comparison
@@ -34,6 +35,19 @@ def test_the_page_is_quiet_and_fits(
     assert page.locator("img:not([alt])").count() == 0
     broken = "[...document.images].filter(i => !i.naturalWidth).length"
     assert page.evaluate(broken) == 0
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_reports(
+    browser: Any, few: Path, sweep_report: Path, scheme: str, width: int
+) -> None:
+    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 844})
+    for file in (few / "compare.html", sweep_report / "report.html"):
+        page.goto(file.as_uri())
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert not serious(page), file
     page.close()
 
 
