@@ -141,6 +141,7 @@ def test_what_went_wrong_leads_to_the_conversations(tmp_path: Path) -> None:
     assert "/?tab=replay&amp;run=run&amp;condition=low-light&#64;3" in wrong
     assert "/?tab=replay&amp;run=run&amp;stopped=yes" in wrong
     assert "/?tab=robustness&amp;run=run" in wrong
+    assert '95 % of turns took at most <b class="mm-tab">0.40 s</b>' in wrong
     failed, scored = map(int, re.findall(r"Stage that failed, in (\d+) of (\d+) turns", wrong)[0])
     assert failed == sum(map(int, re.findall(r'<b class="mm-tab">(\d+)</b></li>', wrong))) < scored
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from mmrag.errors import UsageError
 from mmrag.metrics.headline import HEADLINE
+from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.report import (
     HOW,
@@ -106,14 +107,15 @@ class Analysis:
         return sorted(found, key=lambda c: (c != "clean", c))
 
     def overview(self, name: str) -> dict[str, Any]:
-        """What a report of the run begins with, and how long wearers stayed."""
+        """What a report of the run begins with, how long wearers stayed, and how long they waited."""
         loaded = self._read(name)
-        frame = loaded.frame
-        rows = frame.condition(main_condition(frame))
+        frame, main = loaded.frame, main_condition(loaded.frame)
+        rows = frame.condition(main)
         stop = stop_policy(self.runs[name].run)
         return {
             "first": beginning(loaded, HOW),
             "survival": conversation(frame, rows, stop=stop, other_rules=False)["survival"],
+            "p95": {one["condition"]: one["p95"] for one in latency_by_condition(frame)}[main],
         }
 
     def compare(self, first: tuple[str, str], second: tuple[str, str]) -> RunComparison:
