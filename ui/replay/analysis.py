@@ -107,7 +107,7 @@ class Analysis:
         return sorted(found, key=lambda c: (c != "clean", c))
 
     def overview(self, name: str) -> dict[str, Any]:
-        """What a report of the run begins with, how long wearers stayed, and how long they waited."""
+        """What a report of the run begins with, who stayed how long, and how long turns took."""
         loaded = self._read(name)
         frame, main = loaded.frame, main_condition(loaded.frame)
         rows = frame.condition(main)
