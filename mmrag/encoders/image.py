@@ -12,14 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.encoders.loading import (
-    choose_device,
-    choose_dtype,
-    file_mark,
-    hub_errors,
-    mark_of,
-    revision_of,
-)
+from mmrag.encoders.devices import choose_device, choose_dtype, mark_of
+from mmrag.encoders.model_weights import file_mark, hub_errors, revision_of
 from mmrag.errors import Unavailable
 from mmrag.files.images import LazyImage
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time

@@ -7,13 +7,11 @@ import datetime as dt
 from simulator.world.crag.crag_stage import Share
 from simulator.world.crag.entity_lines import money
 from simulator.world.crag.kg.finance import market_cap, price_at
-from simulator.world.crag.questions.template_parts import (
-    INVALID,
-    Call,
+from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
+from simulator.world.crag.questions.templates import (
     Drawn,
     Occasion,
     PageNeed,
-    Proof,
     days_of,
     templates,
 )

@@ -5,13 +5,11 @@ from __future__ import annotations
 import datetime as dt
 
 from simulator.world.crag.crag_stage import Film
-from simulator.world.crag.questions.template_parts import (
-    INVALID,
-    Call,
+from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
+from simulator.world.crag.questions.templates import (
     Drawn,
     Occasion,
     PageNeed,
-    Proof,
     days_of,
     templates,
 )
