@@ -66,12 +66,7 @@ class ToolUser:
 
 
 def make(
-    *,
-    resources: Resources,
-    model: str,
-    rounds: str = "6",
-    calls: str = "12",
-    seconds: str = "30",
+    *, resources: Resources, model: str, rounds: str = "6", calls: str = "12", seconds: str = "30"
 ) -> ToolUser:
     """`tool-user:model=SPEC,rounds=6,calls=12,seconds=30`, with `--tools`: see docs/agents.md."""
     if resources.model is None:

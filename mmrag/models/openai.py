@@ -160,11 +160,7 @@ class OpenAIModel:
         return outcome
 
     async def probe(
-        self,
-        seconds: float,
-        options: GenerateOptions = GenerateOptions(),
-        *,
-        picture: bool = False,
+        self, seconds: float, options: GenerateOptions = GenerateOptions(), *, picture: bool = False
     ) -> None:
         """Ask for one word, once: what would fail at every turn fails here, with the cure.
 

@@ -23,14 +23,7 @@ from PIL import Image
 from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.scoring_protocols import score
-from mmrag.records import (
-    Capture,
-    Query,
-    Reference,
-    Reply,
-    Session,
-    Turn,
-)
+from mmrag.records import Capture, Query, Reference, Reply, Session, Turn
 from simulator.run.results.turn_results import ScoreOptions, turns_of
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader

@@ -125,13 +125,7 @@ def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
     return {**promised, "left_out": left_out} if left_out else promised
 
 
-def rejudge(
-    folder: Path,
-    judge: str,
-    *,
-    concurrency: int = 16,
-    progress: bool = True,
-) -> int:
+def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool = True) -> int:
     """Judge a run's replies again without asking the agent. Returns how many got a verdict."""
     from functools import partial
 

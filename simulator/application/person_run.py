@@ -205,10 +205,7 @@ class Playing:
         return await self._step(name, known, decided)
 
     async def _step(
-        self,
-        name: str,
-        known: Known | None,
-        do: Callable[[Standing, RunStore], Awaitable[None]],
+        self, name: str, known: Known | None, do: Callable[[Standing, RunStore], Awaitable[None]]
     ) -> Standing:
         """Do one thing in a run that nobody else writes meanwhile."""
         store = await asyncio.to_thread(RunStore, self._place(name))

@@ -71,10 +71,7 @@ def brought_by(answered: Answered | Unusable) -> Brought:
 
 
 def _bring(
-    path: Path,
-    folder: Path,
-    read: Callable[[], Iterator[Brought]],
-    data: Sessions | None = None,
+    path: Path, folder: Path, read: Callable[[], Iterator[Brought]], data: Sessions | None = None
 ) -> int:
     """The file is read to its end before anything is written: nothing is half imported."""
     judges: dict[str, int] = {}

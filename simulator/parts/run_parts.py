@@ -252,9 +252,7 @@ class Parts:
             crossed=settings.crossed,
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
             rules=msgspec.structs.replace(
-                settings.rules,
-                in_words=self._hands_in_words,
-                strangers=self._strangers,
+                settings.rules, in_words=self._hands_in_words, strangers=self._strangers
             ),
             concurrency=concurrency,
             seed=settings.seed,

@@ -204,10 +204,7 @@ class Conversations(NamedTuple):
         complete = self.wearers is None and len(kept.done) == len(session.turns)
         results = kept.done if complete else await self._go_on(position, session, degradation, kept)
         return Progress(
-            session_id=session.id,
-            degradation=degradation,
-            results=tuple(results),
-            resumed=complete,
+            session_id=session.id, degradation=degradation, results=tuple(results), resumed=complete
         )
 
     async def _go_on(

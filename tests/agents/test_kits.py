@@ -23,16 +23,7 @@ from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.protocols import Resources
-from mmrag.records import (
-    Capture,
-    Evidence,
-    Exchange,
-    Query,
-    Reference,
-    Session,
-    Status,
-    Turn,
-)
+from mmrag.records import Capture, Evidence, Exchange, Query, Reference, Session, Status, Turn
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs

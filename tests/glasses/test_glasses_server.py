@@ -246,9 +246,7 @@ def test_what_is_not_kept_is_not_acknowledged(what: str, error: type[MmragError]
     asyncio.run(replied())
 
 
-def test_a_reply_that_says_nothing_is_refused_and_silence_is_not(
-    worn: Callable[..., Worn],
-) -> None:
+def test_a_reply_that_says_nothing_is_refused_and_silence_is_not(worn: Callable[..., Worn]) -> None:
     held = worn(turns=1)
     to = httpx.get(f"{held.address}/words", timeout=30).json()["to"]
     for said in ({"to": to}, {"to": to, "text": None}, {"to": to, "ask": "look"}):

@@ -170,8 +170,7 @@ class Straightforward:
         history = query.history if self._history else ()
         prompt = render("rewrite", entities=entities[:10], history=history, query=query.text)
         done = await self._model.generate(
-            [Message(role="user", text=prompt, images=query.images)],
-            GenerateOptions(max_tokens=60),
+            [Message(role="user", text=prompt, images=query.images)], GenerateOptions(max_tokens=60)
         )
         return clean_text(done.text)[:400] or query.text, done.usage
 

@@ -47,10 +47,7 @@ class GarageAgent:
             step.info |= {"model": done.model, "finish": done.finish}
         text = without_thoughts(done.text)
         return Reply(
-            text=text,
-            citations=cited_in(text, query.passages),
-            trace=trace.steps,
-            usage=done.usage,
+            text=text, citations=cited_in(text, query.passages), trace=trace.steps, usage=done.usage
         )
 
 

@@ -103,11 +103,7 @@ class ImageKG:
         ]
 
     def hits(
-        self,
-        images: Sequence[LazyImage],
-        k: int = 30,
-        *,
-        max_regions: int | None = None,
+        self, images: Sequence[LazyImage], k: int = 30, *, max_regions: int | None = None
     ) -> list[list[Hit]]:
         """Rows, scores, regions and votes, before anything is looked up."""
         check_k(k)

@@ -70,10 +70,7 @@ def expose(image: Image | Light, exposure: Exposure, key: str, severity: int) ->
 
 
 def samples(
-    image: Image | Light,
-    spot: tuple[float, float, float, float] | None,
-    key: str,
-    severity: int,
+    image: Image | Light, spot: tuple[float, float, float, float] | None, key: str, severity: int
 ) -> Iterator[Samples]:
     """What does not depend on how much light there is, strip by strip."""
     h, w = image.shape[:2]

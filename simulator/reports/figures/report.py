@@ -192,12 +192,7 @@ def _run(
         "turns": all_turns(item.run, frame),
         "main": main,
         "conditions": [
-            {
-                "name": name,
-                "kind": kind_of(name)[0],
-                "severity": kind_of(name)[1],
-                **figures,
-            }
+            {"name": name, "kind": kind_of(name)[0], "severity": kind_of(name)[1], **figures}
             for name, figures in headlines.items()
         ],
         "robustness": broken,

@@ -415,10 +415,7 @@ class _Session:
         last = self.filled[-1].want
         step = max(f.want.step for f in self.filled)
         asked = {f.want.id for f in self.filled}
-        found = [
-            *last.then,
-            *(w for w in self._needs if w.step >= step and w.id not in asked),
-        ]
+        found = [*last.then, *(w for w in self._needs if w.step >= step and w.id not in asked)]
         may_shift = self._shifted < self._plan.shifts
         away = self.questions[-1].domain != self._plan.domain
         return [

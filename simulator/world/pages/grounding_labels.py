@@ -78,12 +78,7 @@ class Grounder:
         return document
 
 
-def label(
-    document: Document,
-    needs: Sequence[NeededFact],
-    at: str,
-    facts: FactBase,
-) -> Grounding:
+def label(document: Document, needs: Sequence[NeededFact], at: str, facts: FactBase) -> Grounding:
     """Label one page for one question."""
     best, passage, supports = "irrelevant", document.blocks[0], list[str]()
     for statement, block in document.statements:

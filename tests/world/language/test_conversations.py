@@ -29,11 +29,7 @@ from simulator.world.facts.domain_schema import Fact, raw_domains
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import check_session, make_plan, make_sessions, quota
-from simulator.world.language.questions.question_records import (
-    SETTLED_BY,
-    Conversation,
-    Question,
-)
+from simulator.world.language.questions.question_records import SETTLED_BY, Conversation, Question
 from simulator.world.language.voices.need_reader import PLACES, Need
 from simulator.world.language.voices.voice_reader import voice
 
