@@ -16,7 +16,6 @@ from mmrag.errors import ConflictError, DataError, ImageError, StoreError, Unava
 from mmrag.files.atomic import owning
 from mmrag.files.images import LazyImage
 from mmrag.passages import Chunker
-from mmrag.search.image.image_kg import entities_of
 from mmrag.search.image.regions import SMALL
 from mmrag.search.index import build as building
 from mmrag.search.index.build import build_index
@@ -55,13 +54,6 @@ def test_a_small_thing_is_looked_at_closer(index: Index) -> None:
     assert x1 - x0 < SMALL * 960 - 1
     assert x0 < 480 < x1
     assert y0 < 587 < y1
-
-
-def test_entities_have_score_and_margin(index: Index) -> None:
-    hits = index.images.search_images([LazyImage.from_pil(coloured((200, 30, 30)))], 6)[0]
-    first, second, *_ = entities_of(hits)
-    assert first.name == "Alder Kettle"
-    assert first.margin == pytest.approx(first.score - second.score, abs=1e-5)
 
 
 def test_pages_are_found_once_with_their_passage(index: Index, source_folder: Path) -> None:
