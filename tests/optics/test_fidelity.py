@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 
 import cv2
@@ -339,14 +338,6 @@ def test_a_blur_of_the_part_is_the_part_of_the_blur(box: tuple[float, float, flo
         assert (part[b:d, a:c] == smear(light)[y0:y1, x0:x1]).all(), reach
 
 
-def test_strips_of_a_convolution_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    light = tone.to_light(sample(5, (160, 120))[0])
-    kernel = blur.disc_kernel(4.5)
-    whole = blur.convolve(light, kernel)
-    monkeypatch.setattr(blur, "_STRIP", 1)
-    assert (blur.convolve(light, kernel) == whole).all()
-
-
 def test_bands_of_a_smear_and_of_an_exposure_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     picture = sample(5, (167, 251))[0]
     smears = [blur.Motion(dx=dx, dy=dy, segments=n) for dx, dy, n in ((3, 4, 4), (0, -7, 8))]
@@ -381,9 +372,3 @@ def test_rough_similarities_decide_as_exact_ones_do(monkeypatch: pytest.MonkeyPa
     quick = solved()
     monkeypatch.setattr(calibrate, "_ROUGH", 2.0)
     assert solved() == quick
-
-
-def test_a_stream_is_the_one_of_its_key() -> None:
-    digest = hashlib.sha256(b"mmrag-optics/2/k/op/3").digest()
-    plain = np.random.Philox(key=int.from_bytes(digest[:16], "little"))
-    assert (streams.philox("k", "op", 3, version=2).random_raw(9) == plain.random_raw(9)).all()
