@@ -26,7 +26,7 @@ from mmrag.files.bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage
 from mmrag.files.retries import doubled, retried
 from mmrag.models.chat_completions import Answer, BrokenStream, Counts, StreamedAnswer
-from mmrag.models.circuit import GONE, Circuit, resume_clock
+from mmrag.models.circuit_breaker import GONE, Circuit, resume_clock
 from mmrag.models.endpoint_errors import (
     LONGEST_WAIT,
     denial,

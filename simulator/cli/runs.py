@@ -302,7 +302,7 @@ def _run_and_tell(
 
 
 def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
-    from mmrag.agents.own.threads import left_behind
+    from mmrag.agents.own.daemon_threads import left_behind
     from mmrag.records import Status
     from simulator.application.scores import scores_of
     from simulator.cli.tables.run_tables import tell_scores

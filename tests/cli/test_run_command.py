@@ -453,7 +453,7 @@ def test_doctor() -> None:
 def test_the_doctor_says_why_pictures_are_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     from simulator.cli.doctor_checks import examine
 
-    monkeypatch.setattr("simulator.studio.tracing.variant.find_llvm", lambda: None)
+    monkeypatch.setattr("simulator.studio.tracing.mitsuba_variant.find_llvm", lambda: None)
     found = examine()
     assert "slow" in found["renderer"]
     assert any("karellen-llvm-core" in hint for hint in found["hints"])

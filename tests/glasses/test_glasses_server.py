@@ -19,8 +19,8 @@ from worn_glasses import NO_EAR, Worn, finish, results, words_of
 from mmrag.errors import MmragError, Unavailable
 from mmrag.records import JudgeItem, Query, Status, TurnResult, Verdict
 from simulator import load_run
-from simulator.glasses.pair import Pair, Spoken, Stale
 from simulator.glasses.server import PROTOCOL
+from simulator.glasses.simulated_glasses import Pair, Spoken, Stale
 from simulator.link.profiles import over_links, read_links
 from simulator.run.captures import CaptureOptics
 from simulator.store.run_reader import RunReader

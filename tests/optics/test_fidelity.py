@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from formula_pictures import sample
 
-from simulator.optics import calibrate, streams
+from simulator.optics import calibrate, random_streams
 from simulator.optics.light import blur, lowlight, tone
 from simulator.optics.shape import geometry, mattes, occlusion, truncation
 
@@ -168,7 +168,7 @@ def test_cover_is_what_is_drawn(kind: str, level: int) -> None:
     size = (480, 360)
     entity = ((120.0, 90.0), (330.0, 110.0), (300.0, 280.0), (140.0, 260.0))
     target = occlusion.COVERED[level]
-    done = occlusion.cover(kind, size, entity, target, streams.generator("k", kind))
+    done = occlusion.cover(kind, size, entity, target, random_streams.generator("k", kind))
     assert not done.clamped
     assert abs(done.covered - target) <= 0.02
     mask = np.zeros((360, 480), np.uint8)
@@ -183,7 +183,7 @@ def test_composition_follows_its_formula(kind: str) -> None:
     white = np.full((240, 320, 3), tone.WHITE, np.uint16)
     black = np.zeros_like(white)
     entity = geometry.corners((100, 70, 220, 170))
-    done = occlusion.cover(kind, size, entity, 0.35, streams.generator("k", kind))
+    done = occlusion.cover(kind, size, entity, 0.35, random_streams.generator("k", kind))
     over_white = occlusion.compose(white, done.matte).astype(float)
     over_black = occlusion.compose(black, done.matte).astype(float)
     # What separates the two backgrounds is 1 − α, everywhere and in every channel.
@@ -236,7 +236,7 @@ def test_truncation_leaves_the_wanted_share(box: tuple[float, float, float, floa
     entity = geometry.corners(box)
     zooms = set()
     for level in range(1, 6):
-        draw = streams.generator("k", "truncated")
+        draw = random_streams.generator("k", "truncated")
         done = truncation.truncation((320, 240), entity, truncation.VISIBLE[level], draw)
         assert abs(done.value - truncation.VISIBLE[level]) <= 0.02
         share = geometry.visible_share((320, 240), entity, geometry.matrix_of(done.matrix))
@@ -313,7 +313,7 @@ def test_bands_of_a_matte_meet(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
     """However many rows are composed at a time, the picture is the same."""
     image, box = sample(5, (320, 240))
     done = occlusion.cover(
-        kind, (320, 240), geometry.corners(box), 0.35, streams.generator("k", kind)
+        kind, (320, 240), geometry.corners(box), 0.35, random_streams.generator("k", kind)
     )
     whole = occlusion.over(image, done.matte).astype(int)
     monkeypatch.setattr(occlusion, "_BAND", 320 * 3 * 16)

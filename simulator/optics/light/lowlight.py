@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mmrag.records import Record
 from simulator.optics.light.tone import WHITE, Image, Light, gather, srgb_to_light, to_codes
-from simulator.optics.streams import generator, philox
+from simulator.optics.random_streams import generator, philox
 
 FULL_WELL = 2000.0
 """N₀: electrons of a white sample at EV 0."""

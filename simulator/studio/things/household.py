@@ -21,7 +21,8 @@ from simulator.studio.solid.meshes import (
 from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import FACES, Sheet
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned
-from simulator.studio.things.making import (
+from simulator.studio.things.containers import FINE, STEEL
+from simulator.studio.things.shared_shapes import (
     BLACK,
     BRASS,
     CHROME,
@@ -34,7 +35,6 @@ from simulator.studio.things.making import (
     turning,
     wire,
 )
-from simulator.studio.things.packed import FINE, STEEL
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Palette, Traits, luma, mix, oklch, scale
 
