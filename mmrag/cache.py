@@ -201,10 +201,7 @@ def share(resources: Resources, cache: Cache, *, id: str = "") -> Resources:  # 
 
 
 def _in_one_batch(
-    cache: Cache,
-    keys: list[str],
-    items: Sequence[T],
-    search: Callable[[list[T]], Found],
+    cache: Cache, keys: list[str], items: Sequence[T], search: Callable[[list[T]], Found]
 ) -> Found:
     """Look every key up, search what is missing in one batch, then wait for what others search."""
     found: dict[str, tuple[Evidence, ...]] = {}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 
+from mmrag.errors import SpecError
 from mmrag.files.images import LazyImage
 from mmrag.records import Evidence, Json, JudgeItem, Query, Record, Reply, Usage, Verdict
 from mmrag.tools import CallRequest, Tool
@@ -187,3 +188,9 @@ class Resources(msgspec.Struct, kw_only=True):
     pages: Callable[[Cut], WebSearch] | None = None
     """A search over the run's pages (and over what sessions bring), cut and ranked another way."""
     seed: int = 0
+
+    def client(self, spec: str) -> Model:
+        """The client of a model; `SpecError` where none can be made."""
+        if self.model is None:
+            raise SpecError(f"model={spec}: no models are available here.")
+        return self.model(spec)

@@ -341,8 +341,7 @@ class Run:
         shown = ce(plain @ torch.cat([ego, empty]).T * scale, torch.arange(n, device=device))
         things = [i + 1 for i in batch.things]
         labels = torch.tensor(
-            [*things, *things, *(things[i] for i in batch.whole), *[0] * batch.empty],
-            device=device,
+            [*things, *things, *(things[i] for i in batch.whole), *[0] * batch.empty], device=device
         )
         towards = seen @ unit(self.proxies).T * 20
         thing = ce(towards, labels, label_smoothing=0.05)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mmrag.records import Box
 from simulator.optics.light.tone import Image
-from simulator.optics.streams import generator
+from simulator.optics.random_streams import generator
 
 _WORDS = ("ALPINE", "TEA", "BLUE", "HOUR", "MODEL", "X-200", "EXIT", "GATE 14", "GRAIN", "500 g")
 

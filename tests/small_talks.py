@@ -10,16 +10,7 @@ from small_runs import picture
 
 from mmrag.files.images import LazyImage
 from mmrag.metrics.scoring_protocols import two_strikes
-from mmrag.records import (
-    Capture,
-    Outcome,
-    Query,
-    Reply,
-    Session,
-    Status,
-    TurnResult,
-    Verdict,
-)
+from mmrag.records import Capture, Outcome, Query, Reply, Session, Status, TurnResult, Verdict
 from simulator.run.live_conversation import Wearers
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk

@@ -11,12 +11,7 @@ import pytest
 
 from mmrag import partial_records, records
 from mmrag.cache import Cache, CachedImageSearch, CachedWebSearch
-from mmrag.protocols import (
-    ImageSearch,
-    NearestWebSearch,
-    VectorImageSearch,
-    WholeImageSearch,
-)
+from mmrag.protocols import ImageSearch, NearestWebSearch, VectorImageSearch, WholeImageSearch
 from mmrag.records import (
     Capture,
     Evidence,

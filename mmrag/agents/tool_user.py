@@ -35,14 +35,10 @@ class ToolUser:
             "tool_user", picture=query.image is not None, query_time=query.query_time or "",
             tools=bool(self._tools), gaze=query.gaze, may_ask=query.may_ask,
         )  # fmt: skip
-        before = [
-            message
-            for turn in query.history
-            for message in (
-                Message(role="user", text=turn.query),
-                Message(role="assistant", text=turn.reply),
-            )
-        ]
+        before: list[Message] = []
+        for turn in query.history:
+            before += (Message(role="user", text=turn.query),
+                       Message(role="assistant", text=turn.reply))  # fmt: skip
         found = await answer_with_tools(
             self._model,
             [
@@ -66,18 +62,11 @@ class ToolUser:
 
 
 def make(
-    *,
-    resources: Resources,
-    model: str,
-    rounds: str = "6",
-    calls: str = "12",
-    seconds: str = "30",
+    *, resources: Resources, model: str, rounds: str = "6", calls: str = "12", seconds: str = "30"
 ) -> ToolUser:
     """`tool-user:model=SPEC,rounds=6,calls=12,seconds=30`, with `--tools`: see docs/agents.md."""
-    if resources.model is None:
-        raise SpecError(f"model={model}: no models are available here.")
     try:
         bounds = ToolBounds(rounds=int(rounds), calls=int(calls), seconds=float(seconds))
     except ValueError as error:
         raise SpecError(f"tool-user: rounds, calls and seconds are numbers ({error}).") from error
-    return ToolUser(resources.model(model), resources.tools, bounds)
+    return ToolUser(resources.client(model), resources.tools, bounds)

@@ -12,14 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.encoders.loading import (
-    choose_device,
-    choose_dtype,
-    file_mark,
-    hub_errors,
-    mark_of,
-    revision_of,
-)
+from mmrag.encoders.devices import choose_device, choose_dtype, mark_of
+from mmrag.encoders.model_weights import file_mark, hub_errors, revision_of
 from mmrag.errors import Unavailable
 from mmrag.files.images import LazyImage
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
@@ -37,14 +31,7 @@ class ImageEncoder:
     """Pictures to unit vectors. Safe to call from several threads."""
 
     def __init__(
-        self,
-        model: Any,
-        preprocess: Any,
-        *,
-        name: str,
-        revision: str,
-        dtype: Any,
-        blocks: int = 4,
+        self, model: Any, preprocess: Any, *, name: str, revision: str, dtype: Any, blocks: int = 4
     ) -> None:
         self._model = model
         self._device = next(model.parameters()).device
@@ -154,11 +141,7 @@ def _load(model: str, weights: str | None, dtype: Any, *, name: str, revision: s
 
     with hub_errors("image encoder", model.removeprefix("local-dir:"), "the one named `builtin`"):
         clip, _, preprocess = open_clip.create_model_and_transforms(
-            model,
-            pretrained=weights,
-            device=device,
-            precision="fp32",
-            require_pretrained=True,
+            model, pretrained=weights, device=device, precision="fp32", require_pretrained=True
         )
     clip.eval()
     tower: Any = clip.visual

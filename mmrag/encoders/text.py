@@ -13,15 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mmrag.encoders.devices import choose_device, choose_dtype, mark_of
 from mmrag.encoders.families import EncoderUsage, usage_of
-from mmrag.encoders.loading import (
-    check_tokenizer,
-    choose_device,
-    choose_dtype,
-    hub_errors,
-    mark_of,
-    revision_of,
-)
+from mmrag.encoders.model_weights import check_tokenizer, hub_errors, revision_of
 from mmrag.errors import SpecError, Unavailable
 from mmrag.metrics.bert_score import TokenVectors
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time

@@ -209,8 +209,7 @@ def mean_of_judges(judged: Sequence[Grades]) -> Grades:
 
 
 def traffic_weighted(
-    figures: Mapping[str, Mapping[str, float | None]],
-    weights: Mapping[str, Mapping[str, float]],
+    figures: Mapping[str, Mapping[str, float | None]], weights: Mapping[str, Mapping[str, float]]
 ) -> float | None:
     """Mean over domains of the weighted mean over question types within each.
 

@@ -354,11 +354,7 @@ class _Strict:
 
 
 def _put_mean(
-    figures: dict[str, Any],
-    view: _View,
-    clusters: Sequence[int] | None,
-    resamples: int,
-    seed: int,
+    figures: dict[str, Any], view: _View, clusters: Sequence[int] | None, resamples: int, seed: int
 ) -> None:
     """The multi-turn score beside the rates, which say whether it is to be bounds."""
     name, is_bounded = "mean_multi_turn_conversation_score", "bounds" in figures

@@ -191,11 +191,7 @@ def _tested(difference: Floats, size: Floats, p: float) -> TestResult:
         detectable = minimum_detectable_effect(float(np.sqrt(many / (many - 1) * residual) / whole))
     still = not difference.any()
     return TestResult(
-        difference=mean,
-        p=1.0 if still else p,
-        n=round(whole),
-        clusters=many,
-        detectable=detectable,
+        difference=mean, p=1.0 if still else p, n=round(whole), clusters=many, detectable=detectable
     )
 
 

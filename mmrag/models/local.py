@@ -277,10 +277,7 @@ def _logprobs(
     import torch
 
     return tuple(
-        (
-            tokenizer.decode([token]),
-            float(torch.log_softmax(out.logits[i][row].float(), -1)[token]),
-        )
+        (tokenizer.decode([token]), float(torch.log_softmax(out.logits[i][row].float(), -1)[token]))
         for i, token in enumerate(tokens)
     )
 

@@ -26,7 +26,7 @@ from mmrag.files.bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage
 from mmrag.files.retries import doubled, retried
 from mmrag.models.chat_completions import Answer, BrokenStream, Counts, StreamedAnswer
-from mmrag.models.circuit import GONE, Circuit, resume_clock
+from mmrag.models.circuit_breaker import GONE, Circuit, resume_clock
 from mmrag.models.endpoint_errors import (
     LONGEST_WAIT,
     denial,
@@ -160,11 +160,7 @@ class OpenAIModel:
         return outcome
 
     async def probe(
-        self,
-        seconds: float,
-        options: GenerateOptions = GenerateOptions(),
-        *,
-        picture: bool = False,
+        self, seconds: float, options: GenerateOptions = GenerateOptions(), *, picture: bool = False
     ) -> None:
         """Ask for one word, once: what would fail at every turn fails here, with the cure.
 

@@ -122,8 +122,7 @@ def _hour(match: re.Match[str], default: str) -> Time | None:
     return _time(int(match.group(1)), 0, half if half in ("am", "pm") else default)
 
 
-def _military(match: re.Match[str], default: str) -> Time | None:
-    del default
+def _military(match: re.Match[str], _default: str) -> Time | None:
     hour = int(match.group(1))
     half = "" if hour > 12 else "am" if hour < 12 else "pm"
     return _time(hour, int(match.group(2)), half)
@@ -147,8 +146,7 @@ def _german(match: re.Match[str], default: str) -> Time | None:
     return Time((hour * 60 - 30) % 720, default)
 
 
-def _noon(match: re.Match[str], default: str) -> Time | None:
-    del default
+def _noon(match: re.Match[str], _default: str) -> Time | None:
     return Time(0, "am" if match.group(1) == "midnight" else "pm")
 
 

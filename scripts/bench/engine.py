@@ -1,11 +1,8 @@
-"""Engine figures: durable throughput, ideal wall time with a slow agent, memory over many sessions.
+"""Where the time of a durable turn goes: on the disk and in memory, large and small pictures.
 
-    python scripts/bench/engine.py [--sessions 300] [--memory-sessions 20000]
     python scripts/bench/engine.py --layers /dev/shm
 
-Every figure is the median of several runs in one process; the folder for the runs is temporary.
-`--layers` says where a turn's time goes: the same run on the disk and in a folder kept in memory,
-with pictures of full size and of 2 KiB, beside what the disk itself does.
+Every figure is the median of several runs in one process; the folders of the runs are temporary.
 """
 
 from __future__ import annotations
@@ -14,7 +11,6 @@ import argparse
 import asyncio
 import io
 import os
-import resource
 import statistics
 import tempfile
 import time
@@ -27,14 +23,7 @@ from PIL import Image
 from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.scoring_protocols import score
-from mmrag.records import (
-    Capture,
-    Query,
-    Reference,
-    Reply,
-    Session,
-    Turn,
-)
+from mmrag.records import Capture, Query, Reference, Reply, Session, Turn
 from simulator.run.results.turn_results import ScoreOptions, turns_of
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader
@@ -74,31 +63,15 @@ def sessions(n: int, pictures: list[bytes]) -> Iterator[tuple[int, Session]]:
 
 
 class Instant:
-    def __init__(self, *, touch: bool = False, seconds: float = 0.0) -> None:
-        self.touch = touch
-        self.seconds = seconds
-
     async def answer(self, query: Query) -> Reply:
-        if self.seconds:
-            await asyncio.sleep(self.seconds)
-        if self.touch and query.turn_index == 0:
-            await asyncio.to_thread(query.image.pil)
         return Reply(text="It is 42 of them, more or less.")
 
 
-def run(n: int, pictures: list[bytes], agent: Instant, concurrency: int) -> tuple[float, int]:
-    with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
-        hold(Path(folder) / "run", n, pictures, agent, concurrency)
-        turns = scored(Path(folder) / "run")
-        return time.perf_counter() - began, turns
-
-
-def hold(folder: Path, n: int, pictures: list[bytes], agent: Instant, concurrency: int) -> None:
+def hold(folder: Path, n: int, pictures: list[bytes]) -> None:
     with RunStore(folder) as store:
         store.set_meta("judge", FixedJudge().id)
-        plan = Plan(concurrency=concurrency)
-        asyncio.run(run_sessions(sessions(n, pictures), agent, FixedJudge(), store, plan))
+        plan = Plan(concurrency=64)
+        asyncio.run(run_sessions(sessions(n, pictures), Instant(), FixedJudge(), store, plan))
 
 
 def scored(folder: Path) -> int:
@@ -118,7 +91,7 @@ def layers(memory: Path, count: int, pictures: list[bytes], repeats: int) -> Non
             for _ in range(repeats):
                 with tempfile.TemporaryDirectory(dir=place) as folder:
                     wall, cpu = time.perf_counter(), time.process_time()
-                    hold(Path(folder) / "run", count, sent, Instant(), 64)
+                    hold(Path(folder) / "run", count, sent)
                     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
                     turns = scored(Path(folder) / "run")
                 walls.append(wall / turns * 1e6)
@@ -136,48 +109,13 @@ def layers(memory: Path, count: int, pictures: list[bytes], repeats: int) -> Non
         print(f"the disk itself, {what} written and synced: {each:.0f} µs")
 
 
-def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=300)
-    parser.add_argument("--memory-sessions", type=int, default=20_000)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--layers", type=Path, metavar="FOLDER-IN-MEMORY")
+    parser.add_argument("--layers", type=Path, metavar="FOLDER-IN-MEMORY", required=True)
     args = parser.parse_args()
-    pictures = [jpeg(i) for i in range(8)]
-    if args.layers:
-        layers(args.layers, args.sessions, pictures, args.repeats)
-        return
-    print(f"pictures: 960 × 1280 JPEG, {sum(map(len, pictures)) // 8 // 1024} KiB each")
-    for touch in (False, True):
-        rates = []
-        for _ in range(args.repeats):
-            seconds, turns = run(args.sessions, pictures, Instant(touch=touch), 64)
-            rates.append(turns / seconds)
-        name = "decoded once per session" if touch else "untouched"
-        print(
-            f"durable throughput, image {name}: {statistics.median(rates):,.0f} turns/s "
-            f"(min {min(rates):,.0f}, max {max(rates):,.0f}; {args.sessions} sessions)"
-        )
-    seconds, turns = run(640, pictures, Instant(seconds=0.2), 64)
-    ideal = turns * 0.2 / 64
-    print(f"200 ms agent, 64 at once: {seconds:.2f} s, ideal {ideal:.2f} s = {ideal / seconds:.0%}")
-    if args.memory_sessions:
-        small = [pictures[0][:2048]]
-        run(500, small, Instant(), 64)
-        with tempfile.TemporaryDirectory() as folder:
-            before = peak()
-            hold(Path(folder) / "run", args.memory_sessions, small, Instant(), 64)
-            held = peak()
-            scored(Path(folder) / "run")
-            after = peak()
-        print(
-            f"peak memory: {before:.0f} MiB after 500 sessions, {held:.0f} MiB after "
-            f"{args.memory_sessions:,}, {after:.0f} MiB after scoring these"
-        )
+    layers(args.layers, args.sessions, [jpeg(i) for i in range(8)], args.repeats)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Time, memory and disk of building worlds of growing size; two workers against one.
+"""Time, memory and disk of building worlds of growing size.
 
     python scripts/bench/world.py text 100 1000 10000   # without pictures
     python scripts/bench/world.py pictures 20 100       # with them
-    python scripts/bench/world.py same 12               # one and two workers: equal hashes?
 
 Each build runs in a process of its own, so that its peak memory is its own. CPU seconds are told
 beside the wall clock because this machine may be shared.
@@ -24,9 +23,9 @@ _CHILD = textwrap.dedent("""
     from simulator.world.build.request import make_request
 
     if __name__ == "__main__":
-        n, workers, out = int(sys.argv[1]), int(sys.argv[3]), Path(sys.argv[4])
+        n, out = int(sys.argv[1]), Path(sys.argv[3])
         start = time.monotonic()
-        manifest = build(make_request(1, n, pictures=sys.argv[2] == "1"), out, workers=workers)
+        manifest = build(make_request(1, n, pictures=sys.argv[2] == "1"), out)
         own = resource.getrusage(resource.RUSAGE_SELF)
         kids = resource.getrusage(resource.RUSAGE_CHILDREN)
         print(json.dumps({
@@ -34,17 +33,17 @@ _CHILD = textwrap.dedent("""
             "cpu": own.ru_utime + own.ru_stime + kids.ru_utime + kids.ru_stime,
             "peak_mb": max(own.ru_maxrss, kids.ru_maxrss) / 1024,
             "disk_mb": sum(f["bytes"] for f in manifest["files"].values()) / 1e6,
-            "fingerprint": manifest["fingerprint"], **manifest["counts"],
+            **manifest["counts"],
         }))
 """)
 
 
-def measure(n: int, *, pictures: bool, workers: int = 1) -> dict[str, float | str]:
+def measure(n: int, *, pictures: bool) -> dict[str, float | str]:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "child.py"
         script.write_text(_CHILD)
         done = subprocess.run(
-            [sys.executable, str(script), str(n), str(int(pictures)), str(workers), f"{folder}/w"],
+            [sys.executable, str(script), str(n), str(int(pictures)), f"{folder}/w"],
             capture_output=True,
             text=True,
             check=True,
@@ -53,12 +52,6 @@ def measure(n: int, *, pictures: bool, workers: int = 1) -> dict[str, float | st
 
 
 def main(mode: str, *sizes: str) -> None:
-    if mode == "same":
-        for n in map(int, sizes):
-            one, two = (measure(n, pictures=True, workers=w) for w in (1, 2))
-            same = one["fingerprint"] == two["fingerprint"]
-            print(f"{n}: one worker {one['wall']:.1f} s, two {two['wall']:.1f} s, same: {same}")
-        return
     print(
         "| conversations | turns | pages | KG pictures | wall s | CPU s | ms/turn | MB | disk MB |"
     )

@@ -16,8 +16,8 @@ from reader.needs import Asked, plain
 from reader.pages import Bank, Stated
 from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.kg.endpoints import crag_tools
+from simulator.world.crag.questions.kg_proof import INVALID
 from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
-from simulator.world.crag.questions.template_parts import INVALID
 from simulator.world.facts.generate import generate_facts
 
 SEED, THINGS = 500_200, 200

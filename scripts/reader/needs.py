@@ -15,7 +15,7 @@ from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import Entity, Ref, attribute_of
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.filled_needs import Filled, Moment, Statistics, fill
-from simulator.world.language.voices.need_reader import Want
+from simulator.world.language.voices.need_reader import Need as Want
 from simulator.world.language.voices.voice_reader import Voice
 
 _TRIES = 6

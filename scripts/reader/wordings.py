@@ -30,7 +30,8 @@ from simulator.world.facts.domain_schema import (
 from simulator.world.language.expression_parser import parse
 from simulator.world.language.expression_types import meaning
 from simulator.world.language.program import UNITS
-from simulator.world.language.voices.need_reader import Want, read_slot, result_of
+from simulator.world.language.voices.need_reader import Need as Want
+from simulator.world.language.voices.need_reader import read_slot, result_of
 
 _SHARE = 0.35
 """How often a frame is put to an attribute that it fits, where it says nothing of that."""

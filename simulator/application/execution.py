@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import UsageError
 from simulator.cluster.machines import Machines
@@ -31,6 +31,12 @@ def execute(
 ) -> None:
     """Hold a run of these parts, or go on with it, in `folder`, with failed turns `again`. Raises
     `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed is kept."""
+    from mmrag.cache import CacheStats
+    from simulator.store.run_store import RunStore
+    from simulator.terminal.cost_cap import counted_conversations
+    from simulator.terminal.event_loops import run_to_end
+    from simulator.terminal.interruption import interruptible
+
     parts.settings.refuse_person()
     place = folder.absolute()  # making an agent may change the working directory
     way = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
@@ -38,39 +44,16 @@ def execute(
         way = command_of(parts.settings, "--out", str(folder))
     elif parts.has_own_agent:
         way = f"evaluate(…, out={str(folder)!r}) with the same agent and settings"
-    _hold(parts, place, _How(concurrency, hosting, machines, again, way), max_cost)
-
-
-class _How(NamedTuple):
-    """How a run is held."""
-
-    concurrency: int
-    hosting: Hosting
-    machines: Machines
-    again: bool
-    """Whether turns that failed are asked again."""
-    way: str
-    """The way to go on with it."""
-
-
-def _hold(parts: Parts, folder: Path, how: _How, max_cost: float | None) -> None:
-    """Hold all conversations."""
-    from mmrag.cache import CacheStats
-    from simulator.store.run_store import RunStore
-    from simulator.terminal.cost_cap import counted_conversations
-    from simulator.terminal.event_loops import run_to_end
-    from simulator.terminal.interruption import interruptible
-
     parts.check_agent()
     _ = parts.source  # what cannot be opened or made is told before a model is asked
-    plan = parts.plan(how.concurrency, ready_seconds=how.hosting.ready_seconds)
+    plan = parts.plan(concurrency, ready_seconds=hosting.ready_seconds)
     _ = parts.judge
     run_to_end(parts.probe_models())
-    made = _holding(parts, plan, how)
+    made = _holding(parts, plan, hosting, machines)
     promised = _promised(parts, plan)
-    with interruptible(f"what was committed to {folder}", how.way), RunStore(folder) as store:
+    with interruptible(f"what was committed to {place}", way), RunStore(place) as store:
         parts.claim(store)
-        if how.again:
+        if again:
             forget_failures(store)
         store.set_meta("plan", {**promised, "capacity": made.capacity})
         total = promised["conversations"]
@@ -85,17 +68,17 @@ def _hold(parts: Parts, folder: Path, how: _How, max_cost: float | None) -> None
             store.set_meta("cache", saved)
 
 
-def _holding(parts: Parts, plan: Plan, how: _How) -> Holding:
+def _holding(parts: Parts, plan: Plan, hosting: Hosting, machines: Machines) -> Holding:
     """Where conversations are held."""
-    if how.machines.backend == "ray":
+    if machines.backend == "ray":
         if parts.settings.spoken != "none":
             raise UsageError("spoken questions are heard on one machine: leave --backend ray out.")
         from simulator.cluster.cluster_run import OnCluster
 
-        return OnCluster(parts, plan, how.hosting, how.machines)
+        return OnCluster(parts, plan, hosting, machines)
     from simulator.application.local_run import InProcess
 
-    return InProcess(parts, plan, how.hosting)
+    return InProcess(parts, plan, hosting)
 
 
 def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
@@ -125,13 +108,7 @@ def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
     return {**promised, "left_out": left_out} if left_out else promised
 
 
-def rejudge(
-    folder: Path,
-    judge: str,
-    *,
-    concurrency: int = 16,
-    progress: bool = True,
-) -> int:
+def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool = True) -> int:
     """Judge a run's replies again without asking the agent. Returns how many got a verdict."""
     from functools import partial
 

@@ -131,6 +131,6 @@ async def climb(
 def _by_words(folder: Path) -> WebSearch:
     from mmrag.passages import Cut
     from mmrag.search.index.sources import open_source
-    from mmrag.search.web.by_words import PagesByWords
+    from mmrag.search.web.word_search import PagesByWords
 
     return PagesByWords(open_source(str(folder)).pages, Cut().chunker)

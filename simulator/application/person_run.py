@@ -26,13 +26,13 @@ from simulator.datasets.session_source import SessionSource
 from simulator.parts.live_wearers import make_wearers
 from simulator.parts.run_folder import claim, fresh_out
 from simulator.parts.run_parts import Parts
+from simulator.run.agent_slots import Places
 from simulator.run.captures import CaptureOptics
 from simulator.run.config import RunConfig, read_config
 from simulator.run.engine import broken_turns
 from simulator.run.live_conversation import Wearers, as_heard
 from simulator.run.person_turn import hold_turn, keep
 from simulator.run.runner import conversations, labelled, seen_under
-from simulator.run.slots import Places
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.wearer.goals import goal_in_words
@@ -205,10 +205,7 @@ class Playing:
         return await self._step(name, known, decided)
 
     async def _step(
-        self,
-        name: str,
-        known: Known | None,
-        do: Callable[[Standing, RunStore], Awaitable[None]],
+        self, name: str, known: Known | None, do: Callable[[Standing, RunStore], Awaitable[None]]
     ) -> Standing:
         """Do one thing in a run that nobody else writes meanwhile."""
         store = await asyncio.to_thread(RunStore, self._place(name))

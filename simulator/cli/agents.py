@@ -29,9 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 @agent_app.command("list")
-def list_agents(
-    as_json: AsJson = False,
-) -> None:
+def list_agents(as_json: AsJson = False) -> None:
     """Every agent by name, those of installed packages included."""
     from mmrag.agents import agents
 

@@ -67,10 +67,7 @@ def start(
 
 
 def check(
-    file: Source,
-    pictures: Pictures = "",
-    split: Split = "multi-turn",
-    as_json: AsJson = False,
+    file: Source, pictures: Pictures = "", split: Split = "multi-turn", as_json: AsJson = False
 ) -> None:
     """Say line by line what is wrong and what each turn will be; exits with 1 if a turn is lost.
 

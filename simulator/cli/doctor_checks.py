@@ -126,7 +126,7 @@ def _torch() -> tuple[bool | str, str]:
 def _renderer() -> tuple[str, list[str]]:
     """What draws a world's pictures here, and how it would be faster."""
     from mmrag.errors import UsageError
-    from simulator.studio.tracing.variant import NO_LLVM, find_llvm
+    from simulator.studio.tracing.mitsuba_variant import NO_LLVM, find_llvm
 
     if (version := installed_version("mitsuba")) is None:
         return "nothing", []

@@ -21,8 +21,7 @@ def export(
     folder: RunFolder,
     out: Annotated[str, typer.Argument(help="File or folder to write, or a collector's address.")],
     to: Annotated[
-        str | None,
-        typer.Option(help="parquet, jsonl, inspect, mlflow or otel; else by the name."),
+        str | None, typer.Option(help="parquet, jsonl, inspect, mlflow or otel; else by the name.")
     ] = None,
 ) -> None:
     """Write a run for another tool: tables, Inspect, MLflow, OpenTelemetry."""
@@ -33,8 +32,7 @@ def export(
 
 def bring_in(
     file: Annotated[
-        Path,
-        typer.Argument(help="Kits' rows or answers (.jsonl, .csv); Inspect logs; traces."),
+        Path, typer.Argument(help="Kits' rows or answers (.jsonl, .csv); Inspect logs; traces.")
     ],
     source: Annotated[
         str | None,

@@ -36,8 +36,7 @@ def measure(
         str, typer.Option(help="Without a model: encoder (approximate) or labels.")
     ] = "encoder",
     prompts: Annotated[
-        str,
-        typer.Option(help="keyed (ours) or paper (Ragas in the paper's words)."),
+        str, typer.Option(help="keyed (ours) or paper (Ragas in the paper's words).")
     ] = "keyed",
     encoder: Annotated[
         str,

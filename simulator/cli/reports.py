@@ -137,12 +137,10 @@ def gate(
     baseline: Annotated[str, typer.Option(help="The run, or RUN@CONDITION, that it is held to.")],
     max_loss: Annotated[float, typer.Option(help="Points of truthfulness that may be lost.")] = 2.0,
     fail_if: Annotated[
-        list[str] | None,
-        typer.Option(help="Fail too if so, e.g. 'seconds > 1'. May be repeated."),
+        list[str] | None, typer.Option(help="Fail too if so, e.g. 'seconds > 1'. May be repeated.")
     ] = None,
     summary: Annotated[
-        Path | None,
-        typer.Option(help="File to append the Markdown to, e.g. $GITHUB_STEP_SUMMARY."),
+        Path | None, typer.Option(help="File to append the Markdown to, e.g. $GITHUB_STEP_SUMMARY.")
     ] = None,
     out: Out = None,
     title: Title = None,
@@ -172,11 +170,7 @@ def gate(
 
 
 @with_options
-def diagnose(
-    options: Any,
-    run: RunFolder,
-    as_json: AsJson = False,
-) -> None:
+def diagnose(options: Any, run: RunFolder, as_json: AsJson = False) -> None:
     """Tell at which stage a run loses its points: finding, recognising, searching, reading, more.
 
     The run has to be made with --stages all, or some of them.

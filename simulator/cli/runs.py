@@ -32,16 +32,13 @@ MaxCost = Annotated[
 Isolate = Annotated[
     bool,
     typer.Option(
-        "--isolate",
-        help="Run the agent in processes that can be stopped.",
-        rich_help_panel=_ANSWER,
+        "--isolate", help="Run the agent in processes that can be stopped.", rich_help_panel=_ANSWER
     ),
 ]
 IsolateMemory = Annotated[
     str | None,
     typer.Option(
-        help="Of each such process, e.g. 4G; more is an agent error.",
-        rich_help_panel=_ANSWER,
+        help="Of each such process, e.g. 4G; more is an agent error.", rich_help_panel=_ANSWER
     ),
 ]
 IsolateProcesses = Annotated[
@@ -57,12 +54,10 @@ ReadySeconds = Annotated[
     ),
 ]
 Stores = Annotated[
-    int | None,
-    typer.Option(min=1, help="Of Ray: processes that keep turns.", rich_help_panel=_RUN),
+    int | None, typer.Option(min=1, help="Of Ray: processes that keep turns.", rich_help_panel=_RUN)
 ]
 WorkerGpus = Annotated[
-    float | None,
-    typer.Option(min=0, help="Of Ray: GPUs of each worker.", rich_help_panel=_RUN),
+    float | None, typer.Option(min=0, help="Of Ray: GPUs of each worker.", rich_help_panel=_RUN)
 ]
 
 
@@ -307,7 +302,7 @@ def _run_and_tell(
 
 
 def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
-    from mmrag.agents.own.threads import left_behind
+    from mmrag.agents.own.daemon_threads import left_behind
     from mmrag.records import Status
     from simulator.application.scores import scores_of
     from simulator.cli.tables.run_tables import tell_scores

@@ -46,8 +46,7 @@ def score(
     ] = None,
     degradation: OldCondition = None,
     agent_errors: Annotated[
-        str | None,
-        typer.Option(help="Count a run's failures as unscored, missing or incorrect."),
+        str | None, typer.Option(help="Count a run's failures as unscored, missing or incorrect.")
     ] = None,
     traffic: Annotated[
         Path | None,

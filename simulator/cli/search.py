@@ -146,8 +146,7 @@ def import_(
 
 
 def export(
-    folder: IndexFolder,
-    out: Annotated[Path, typer.Argument(help="Folder to write.")],
+    folder: IndexFolder, out: Annotated[Path, typer.Argument(help="Folder to write.")]
 ) -> None:
     """Write an index as the public package reads it."""
     from mmrag.search.index.public_package_index import export_index

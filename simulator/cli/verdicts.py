@@ -74,8 +74,7 @@ def say(
 
 
 def export(
-    run: RunFolder,
-    out: Annotated[Path, typer.Argument(help="File of JSON lines to write.")],
+    run: RunFolder, out: Annotated[Path, typer.Argument(help="File of JSON lines to write.")]
 ) -> None:
     """Write decided turns as lines for `mmrag judge calibrate`."""
     from simulator.application.finished_run import load_run

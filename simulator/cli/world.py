@@ -22,8 +22,7 @@ Folder = Annotated[Path, typer.Argument(help="The world's folder.")]
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     world = typer.Typer(
-        no_args_is_help=True,
-        help="Fictional worlds: new, verify, stats, ladder, crag.",
+        no_args_is_help=True, help="Fictional worlds: new, verify, stats, ladder, crag."
     )
     for command in (new, verify, stats, ladder, crag):
         world.command()(command)

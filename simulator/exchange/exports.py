@@ -53,7 +53,7 @@ def _written(run: RunReader, out: Path, door: str) -> int:
     _refuse_existing(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     if door == "inspect":
-        from simulator.exchange.inspect.log import write_inspect
+        from simulator.exchange.inspect.write_log import write_inspect
 
         return write_inspect(run, out)
     if door == "otel":

@@ -19,7 +19,7 @@ from mmrag.search.session_passages import evidence_of
 from simulator.datasets.papers.answer_files import read_answers
 from simulator.datasets.papers.answered_record import Answered, Unusable, session_of
 from simulator.exchange.imported_conversation import Brought, check_storable
-from simulator.exchange.inspect.read import is_inspect, read_inspect
+from simulator.exchange.inspect.read_log import is_inspect, read_inspect
 from simulator.exchange.traces.span_conversations import TraceFile
 from simulator.exchange.turn_files import holds_turns, read_turn_file
 from simulator.run.engine import broken_turns
@@ -71,10 +71,7 @@ def brought_by(answered: Answered | Unusable) -> Brought:
 
 
 def _bring(
-    path: Path,
-    folder: Path,
-    read: Callable[[], Iterator[Brought]],
-    data: Sessions | None = None,
+    path: Path, folder: Path, read: Callable[[], Iterator[Brought]], data: Sessions | None = None
 ) -> int:
     """The file is read to its end before anything is written: nothing is half imported."""
     judges: dict[str, int] = {}

@@ -19,9 +19,8 @@ from simulator.store.run_reader import RunReader
 from simulator.wearer.talk import KEY
 
 
-def open_run(place: str, reading: Reading) -> AskedAgain:
+def open_run(place: str, _reading: Reading) -> AskedAgain:
     """The conversations of a run."""
-    del reading
     return AskedAgain(Path(place))
 
 

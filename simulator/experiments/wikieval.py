@@ -39,8 +39,7 @@ class MethodAgreement(Record, frozen=True, kw_only=True):
 def by_measure(measurer: Measurer) -> Method:
     """Ragas itself: the case with the higher measure. One without a value is below any other."""
 
-    async def compare(pair: AnswerPair, seed: int) -> float:
-        del seed
+    async def compare(pair: AnswerPair, _seed: int) -> float:
         values: list[float] = []
         for case in (pair.preferred, pair.other):
             [found] = await measurer.measure(case, [pair.quality])
@@ -55,8 +54,7 @@ def by_measure(measurer: Measurer) -> Method:
 def by_score(model: Model) -> Method:
     """GPT Score: the case with the higher grade."""
 
-    async def compare(pair: AnswerPair, seed: int) -> float:
-        del seed
+    async def compare(pair: AnswerPair, _seed: int) -> float:
         grades = [
             await preference.grade(
                 model,

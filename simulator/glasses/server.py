@@ -22,7 +22,7 @@ from mmrag.errors import MmragError, ServiceError, Unavailable, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
 from simulator.ears.hearing import Hearing
-from simulator.glasses.pair import MOST_WORDS, Pair, Spoken, Stale, spoken
+from simulator.glasses.simulated_glasses import MOST_WORDS, Pair, Spoken, Stale, spoken
 
 if TYPE_CHECKING:
     import socket

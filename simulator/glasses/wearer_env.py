@@ -20,8 +20,8 @@ import numpy as np
 from mmrag.errors import DataError, SpecError, Unavailable, UsageError
 from mmrag.records import ASKS, Outcome, Query, Reply, Session, TurnResult, outcome_of
 from simulator.glasses.waiting_agent import WaitingAgent
+from simulator.run.agent_slots import Places
 from simulator.run.runner import Conversations, conversations
-from simulator.run.slots import Places
 
 try:
     import gymnasium

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from mmrag.records import Box, Json
-from simulator.optics import streams
+from simulator.optics import random_streams
 from simulator.optics.light import blur
 from simulator.optics.light.tone import Image, to_codes
 
@@ -76,7 +76,7 @@ def _shot(image: Image, profile: Profile, policy: str, key: str) -> tuple[Image,
     if not profile.shake:
         return taken, 0.0
     frames = [
-        _smeared(taken, profile.shake, streams.generator(f"{key}/{n}", "link/shake"))
+        _smeared(taken, profile.shake, random_streams.generator(f"{key}/{n}", "link/shake"))
         for n in range(profile.frames if policy == "burst" else 1)
     ]
     return max(frames, key=lambda frame: _sharpness(frame[0]))

@@ -6,8 +6,8 @@
 """
 
 from simulator.optics.degradation_record import DegradationRecord, Degraded, StepRecord
-from simulator.optics.mix import QualityMix
 from simulator.optics.pipeline import degrade
+from simulator.optics.quality_mix import QualityMix
 from simulator.optics.spec import VARIANTS, DegradationSpec, Step
 
 __all__ = [

@@ -115,11 +115,7 @@ class CleanView:
         self._before = Before(gray(_shrunk(clean, self.box, self._scale)))
 
     def similarity(
-        self,
-        degraded: Image,
-        start: tuple[int, int] = (0, 0),
-        *,
-        gain_matched: bool = False,
+        self, degraded: Image, start: tuple[int, int] = (0, 0), *, gain_matched: bool = False
     ) -> float:
         """SSIM at canonical size. `degraded` may be a part that starts at x, y of the picture."""
         left, top = start

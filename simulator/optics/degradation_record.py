@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from mmrag.records import Box, Json, Polygon, Record
-from simulator.optics import streams
+from simulator.optics import random_streams
 from simulator.optics.light.tone import Image
 
 
@@ -31,7 +31,7 @@ class DegradationRecord(Record, frozen=True, kw_only=True):
 
     spec: str
     key: str
-    version: int = streams.VERSION
+    version: int = random_streams.VERSION
     size: tuple[int, int]
     """Width and height."""
     steps: tuple[StepRecord, ...] = ()

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from mmrag.records import Box, Json, Polygon
-from simulator.optics import calibrate, streams
+from simulator.optics import calibrate, random_streams
 from simulator.optics.degradation_record import DegradationRecord, Degraded, StepRecord
 from simulator.optics.light import photometric
 from simulator.optics.light.tone import Image, Light, as_light, to_codes
@@ -136,7 +136,7 @@ class _InProgress:
         return variants[int(self._draw(f"{step.kind}/variant").integers(len(variants)))]
 
     def _draw(self, operation: str) -> np.random.Generator:
-        return streams.generator(self._key, operation)
+        return random_streams.generator(self._key, operation)
 
     def _reframe(self, steps: list[Step]) -> None:
         """All geometry in one warp: rotation first, then the window that truncates."""
@@ -308,7 +308,7 @@ def _untouched(
 @cache
 def _versions() -> tuple[tuple[str, str], ...]:
     return (
-        ("optics", str(streams.VERSION)),
+        ("optics", str(random_streams.VERSION)),
         ("opencv", cv2.__version__),
         ("numpy", np.__version__),
     )

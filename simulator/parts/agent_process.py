@@ -17,10 +17,10 @@ from typing import Any
 
 import msgspec
 
+from mmrag.agents.own.daemon_threads import DaemonThreads
 from mmrag.agents.own.foreign_code import contained
-from mmrag.agents.own.isolated import IsolatedReply
+from mmrag.agents.own.isolated_agent import IsolatedReply
 from mmrag.agents.own.reply_checks import checked
-from mmrag.agents.own.threads import DaemonThreads
 from mmrag.errors import MmragError, words
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Agent

@@ -99,7 +99,7 @@ def make_agent(spec: str, resources: Resources, *, seconds: float = READY_SECOND
 
 def _apart(spec: str, call: Callable[[], T], seconds: float) -> T:
     """What a call of an agent's own code returns, in a thread of its own and within a time."""
-    from mmrag.agents.own.threads import DaemonThreads
+    from mmrag.agents.own.daemon_threads import DaemonThreads
     from mmrag.errors import AgentError, MmragError, words
 
     def make() -> T:

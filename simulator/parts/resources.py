@@ -40,7 +40,7 @@ def make_resources(
     from mmrag.search.index.articles import holds_articles
     from mmrag.search.index.sources import open_source
     from mmrag.search.session_passages import SessionSearch
-    from mmrag.search.web.by_words import PagesByWords
+    from mmrag.search.web.word_search import PagesByWords
     from simulator.datasets import may_bring_passages, reads_an_index_alone
     from simulator.parts.toolboxes import NO_TOOLS, toolboxes
 
@@ -111,7 +111,7 @@ def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
     from mmrag.search.index.build import build_index
     from mmrag.search.index.open import open_index
     from mmrag.search.index.sources import open_source
-    from mmrag.search.web.by_words import PagesByWords
+    from mmrag.search.web.word_search import PagesByWords
     from simulator.terminal.interruption import interruptible
     from simulator.terminal.progress import stage_bars
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mmrag.protocols import Agent, Resources
     from simulator.datasets.session_source import SessionSource
     from simulator.ears.hearing import Hearing
-    from simulator.faults.inputs import Stranger
+    from simulator.faults.wrong_inputs import Stranger
     from simulator.parts.agent_host import Hosting
     from simulator.run.captures import CaptureOptics
     from simulator.run.config import RunConfig
@@ -252,9 +252,7 @@ class Parts:
             crossed=settings.crossed,
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
             rules=msgspec.structs.replace(
-                settings.rules,
-                in_words=self._hands_in_words,
-                strangers=self._strangers,
+                settings.rules, in_words=self._hands_in_words, strangers=self._strangers
             ),
             concurrency=concurrency,
             seed=settings.seed,
@@ -350,7 +348,7 @@ class Parts:
         self.check_faults(isolated=hosting.isolate)
         if not hosting.isolate:
             return self.make_agent(cached=True, seconds=hosting.ready_seconds)
-        from mmrag.agents.own.isolated import IsolatedAgent
+        from mmrag.agents.own.isolated_agent import IsolatedAgent
 
         ending.agent_is_made()
         return IsolatedAgent(
@@ -455,8 +453,8 @@ class Parts:
 
     @cached_property
     def _strangers(self) -> tuple[Stranger, ...]:
-        from simulator.faults.inputs import strangers
         from simulator.faults.spec import WRONG_INPUT, kind_of_fault
+        from simulator.faults.wrong_inputs import strangers
 
         wrong = any(kind_of_fault(fault) in WRONG_INPUT for fault in self._faults)
         return strangers(self.source) if wrong else ()

@@ -88,12 +88,7 @@ def fingerprint(reply: str) -> str:
 
 
 def make_verdict(
-    key: Key,
-    said: HumanOutcome | str,
-    *,
-    person: str,
-    reply: str,
-    note: str = "",
+    key: Key, said: HumanOutcome | str, *, person: str, reply: str, note: str = ""
 ) -> HumanVerdict:
     """A verdict of this moment, its texts cut to what the file takes."""
     if said not in set(HumanOutcome):

@@ -40,8 +40,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     data: Annotated[str, _setting("ask", "mini, a world, crag-mm:..., or my.jsonl.")] = "mini"
     split: Annotated[
-        str,
-        _setting("ask", "multi-turn or single-turn; of CRAG-MM a split of its files."),
+        str, _setting("ask", "multi-turn or single-turn; of CRAG-MM a split of its files.")
     ] = "multi-turn"
     agent: Annotated[str, _setting("answer", "Agent spec, e.g. grounded:ocr=off.")] = "grounded"
     judge: Annotated[str, _setting("run", "Judge spec.")] = "builtin"

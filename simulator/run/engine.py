@@ -41,11 +41,11 @@ from mmrag.search.session_passages import search_in
 from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.hearing import Hear
-from simulator.faults.inputs import Stranger, given
+from simulator.faults.met_fault import arriving, declared, fault_of, meeting
 from simulator.faults.picture_faults import arrived
-from simulator.faults.turn import arriving, declared, fault_of, meeting
+from simulator.faults.wrong_inputs import Stranger, given
+from simulator.run.agent_slots import Place
 from simulator.run.gaze import gaze_of
-from simulator.run.slots import Place
 from simulator.stages.handing import handed
 from simulator.wearer.waiting import Waiting, cut_off
 

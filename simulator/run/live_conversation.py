@@ -19,9 +19,9 @@ from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, reply_status
 from simulator.ears.hearing import Hear
-from simulator.faults.turn import declared, fault_of
+from simulator.faults.met_fault import declared, fault_of
+from simulator.run.agent_slots import Place
 from simulator.run.engine import Rules, broken_turns, history_of, one_turn, query_of, skipped
-from simulator.run.slots import Place
 from simulator.store.run_reader import RunReader
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY, Talk, TalkBounds, heard_by, replayed

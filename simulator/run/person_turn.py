@@ -13,9 +13,9 @@ import msgspec
 
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, TurnResult
+from simulator.run.agent_slots import Place
 from simulator.run.engine import Rules, history_of, one_turn, query_of, skipped
 from simulator.run.live_conversation import Commit
-from simulator.run.slots import Place
 from simulator.wearer.person import PersonTalk
 
 

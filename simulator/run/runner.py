@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from mmrag.agents.own.threads import DaemonThreads
+from mmrag.agents.own.daemon_threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.readiness import cores
@@ -25,9 +25,9 @@ from simulator.ears.hearing import Hear
 from simulator.ears.spec import split
 from simulator.faults.spec import kind_of_fault, needs_picture
 from simulator.link.profiles import Links
+from simulator.run.agent_slots import Place, Places
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.live_conversation import Wearers, hold_live
-from simulator.run.slots import Place, Places
 from simulator.run.stop_policies import StopPolicy
 from simulator.run.time_limits import READY_SECONDS
 from simulator.stages.spec import BLIND, conditions_of, split_condition
@@ -204,10 +204,7 @@ class Conversations(NamedTuple):
         complete = self.wearers is None and len(kept.done) == len(session.turns)
         results = kept.done if complete else await self._go_on(position, session, degradation, kept)
         return Progress(
-            session_id=session.id,
-            degradation=degradation,
-            results=tuple(results),
-            resumed=complete,
+            session_id=session.id, degradation=degradation, results=tuple(results), resumed=complete
         )
 
     async def _go_on(

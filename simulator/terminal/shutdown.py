@@ -59,7 +59,7 @@ def command_is_done(code: object) -> None:
 
 
 def _watch() -> None:
-    from mmrag.agents.own.threads import left_behind
+    from mmrag.agents.own.daemon_threads import left_behind
 
     threading.main_thread().join()
     if not left_behind():

@@ -27,15 +27,7 @@ from mmrag.records import (
     outcome_of,
 )
 from simulator.ears.hearing_loss import misheard
-from simulator.wearer.moves import (
-    COSTS,
-    Move,
-    Situation,
-    about_main,
-    after,
-    pointing,
-    remedy,
-)
+from simulator.wearer.moves import COSTS, Move, Situation, about_main, after, pointing, remedy
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.sight import Sight
 from simulator.wearer.waiting import WORD, Waiting, heard_in

@@ -148,8 +148,7 @@ def test_what_an_answer_must_rest_on(picture: bool, searches: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "tokens", "asks"),
-    [("brief", 75, "one sentence"), ("full", 1280, "Answer in full")],
+    ("answer", "tokens", "asks"), [("brief", 75, "one sentence"), ("full", 1280, "Answer in full")]
 )
 def test_rag_asks_for_as_much_as_the_task_wants(answer: str, tokens: int, asks: str) -> None:
     """CRUD-RAG's references are paragraphs, and 75 tokens of them are no answer."""

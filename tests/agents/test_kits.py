@@ -23,22 +23,13 @@ from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.protocols import Resources
-from mmrag.records import (
-    Capture,
-    Evidence,
-    Exchange,
-    Query,
-    Reference,
-    Session,
-    Status,
-    Turn,
-)
+from mmrag.records import Capture, Evidence, Exchange, Query, Reference, Session, Status, Turn
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
 from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.run.agent_slots import Places
 from simulator.run.engine import Rules, hold_conversation
 from simulator.run.results.error_texts import error_texts_in, is_error_text, replies_of
-from simulator.run.slots import Places
 from simulator.store.run_reader import RunReader
 
 PICTURE = LazyImage.from_pil(Image.new("RGB", (32, 32)))

@@ -101,25 +101,6 @@ def test_only_errors_can_be_rerun() -> None:
     assert "the only thing that can be rerun" in mmrag(*SMALL, "--rerun", "all", code=2).stderr
 
 
-def test_rerun_errors_asks_failed_turns_again(tmp_path: Path) -> None:
-    from simulator.store.run_reader import RunReader
-    from simulator.store.run_store import RunStore
-
-    out = tmp_path / "run"
-    mmrag(*SMALL, "--out", str(out))
-    with RunStore(out) as store:
-        session_id, condition = store.session_keys()[0]
-        first = store.turns(session_id, condition)[0]
-        store.commit(
-            TurnResult(session_id=session_id, turn_index=0, status=Status.TIMEOUT, error="late")
-        ).result()
-        assert first.reply is not None
-    mmrag(*SMALL, "--out", str(out), "--rerun", "errors")
-    with RunReader(out) as run:
-        assert run.turns(session_id, condition)[0].reply == first.reply
-        assert run.turn_counts().get("timeout") is None
-
-
 def finished(condition: str, cost: float, outcome: Outcome = Outcome.PERFECT) -> Progress:
     session = make_session(1, condition)
     result = TurnResult(

@@ -17,9 +17,9 @@ from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
 from simulator import evaluate
 from simulator.cluster import ray_connection as connecting
 from simulator.cluster.keeper import LeasedConversation
-from simulator.cluster.lookup import Sessions
 from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import Lost, answered, connected
+from simulator.cluster.session_lookup import Sessions
 from simulator.cluster.worker import Job, Worker
 from simulator.parts.agent_host import Hosting
 from simulator.parts.run_parts import Parts

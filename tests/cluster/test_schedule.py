@@ -14,8 +14,8 @@ from small_runs import make_session
 
 from mmrag.records import Session
 from simulator.cluster.driver import ClusterSummary, WorkerPlace, lend
-from simulator.cluster.lookup import Sessions
 from simulator.cluster.schedule import ALONE, DEATHS, QueuedConversation, Schedule, WorkerSeat
+from simulator.cluster.session_lookup import Sessions
 
 
 def schedule(sessions: int, seats: list[WorkerSeat], conditions: tuple[str, ...] = ("clean",)):

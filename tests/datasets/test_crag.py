@@ -14,13 +14,7 @@ import pytest
 from mmrag.errors import DataError
 from mmrag.records import Session
 from simulator.datasets import open_data
-from simulator.datasets.papers.crag import (
-    CHUNK,
-    MAX_PAGE_TEXT,
-    PAGE,
-    SNIPPET,
-    CragQuestions,
-)
+from simulator.datasets.papers.crag import CHUNK, MAX_PAGE_TEXT, PAGE, SNIPPET, CragQuestions
 from simulator.datasets.rows import Row
 
 PAGE_ONE = {

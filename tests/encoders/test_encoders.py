@@ -8,9 +8,9 @@ import pytest
 from PIL import Image
 
 from mmrag.encoders import image_encoders, text_encoders
+from mmrag.encoders.devices import choose_dtype
 from mmrag.encoders.families import usage_of
 from mmrag.encoders.image import BUILTIN, ImageEncoder
-from mmrag.encoders.loading import choose_dtype
 from mmrag.encoders.text import TextEncoder
 from mmrag.errors import SpecError, Unavailable
 from mmrag.torchvision_fix import ensure_torchvision

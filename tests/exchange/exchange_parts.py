@@ -38,8 +38,7 @@ def write_run(folder: Path, *, finished: bool = True) -> Path:
         store.set_meta("provenance", {"revision": "abc", "libraries": {"mmrag": "0.1.0"}})
         clean = make_session(0, turns=4)
         degraded = msgspec.structs.replace(
-            clean,
-            capture=Capture(image=LazyImage.from_bytes(picture(9)), degradation="blur@3"),
+            clean, capture=Capture(image=LazyImage.from_bytes(picture(9)), degradation="blur@3")
         )
         for place, session in enumerate((clean, degraded, hostile())):
             store.begin(place, session)

@@ -12,7 +12,7 @@ from mmrag.errors import ConflictError, SpecError, StoreError
 from simulator.application.finished_run import load_run
 from simulator.exchange import otel
 from simulator.exchange.exports import DOORS, export_run
-from simulator.exchange.inspect import log as inspect_log
+from simulator.exchange.inspect import write_log
 from simulator.store.run_reader import RunReader
 
 FILES = {"inspect": "log.eval", "otel": "spans.jsonl", "parquet": "a.parquet"}
@@ -56,7 +56,7 @@ def test_only_spans_go_to_an_address(run: RunReader) -> None:
         export_run(run, "http://localhost:4318", "inspect")
 
 
-@pytest.mark.parametrize(("to", "module"), [("inspect", inspect_log), ("otel", otel)])
+@pytest.mark.parametrize(("to", "module"), [("inspect", write_log), ("otel", otel)])
 def test_what_fails_half_way_leaves_nothing(
     to: str, module: object, tmp_path: Path, run: RunReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,17 +129,6 @@ def test_outcomes_alone_are_for_score(tmp_path: Path) -> None:
         import_file(file, tmp_path / "run")
 
 
-def test_our_own_lines_come_back(tmp_path: Path) -> None:
-    lines(tmp_path / "r.jsonl", row(0, "answer 0-0"), row(1, "no"))
-    import_file(tmp_path / "r.jsonl", tmp_path / "run")
-    mmrag("judge", "run", str(tmp_path / "run"), "--judge", "exact")
-    mmrag("export", str(tmp_path / "run"), str(tmp_path / "own.jsonl"))
-    assert import_file(tmp_path / "own.jsonl", tmp_path / "back") == 2
-    with RunReader(tmp_path / "run") as before, RunReader(tmp_path / "back") as after:
-        said = [(r.status, r.reply and r.reply.text) for r in before.turns("s000")]
-        assert said == [(r.status, r.reply and r.reply.text) for r in after.turns("s000")]
-
-
 def test_an_export_of_several_conditions_comes_back(tmp_path: Path) -> None:
     names = ("clean", "blur@3")
     asked = [row(i, "answer 0-0", degradation=name) for name in names for i in range(2)]

@@ -16,7 +16,7 @@ from mmrag.errors import DataError
 from mmrag.records import Outcome, Status
 from simulator.exchange.exports import export_run
 from simulator.exchange.imports import import_file
-from simulator.exchange.inspect import read as inspect_read
+from simulator.exchange.inspect import read_log
 from simulator.run.results.turn_results import score_run
 from simulator.store.run_reader import RunReader
 
@@ -175,7 +175,7 @@ def test_a_damaged_log_brings_nothing_in(log: Path, tmp_path: Path) -> None:
 def test_a_sample_larger_than_the_limit_is_not_unpacked(
     log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inspect_read, "MAX_SAMPLE", 1000)
+    monkeypatch.setattr(read_log, "MAX_SAMPLE", 1000)
     with pytest.raises(DataError, match="unpacked"):
         import_file(log, tmp_path / "back")
 
@@ -262,7 +262,7 @@ def test_no_picture_is_got_from_outside_the_log(image: str, words: str, tmp_path
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_inspect_reads_what_we_write(log: Path) -> None:
+def test_read_logs_what_we_write(log: Path) -> None:
     pytest.importorskip("inspect_ai", reason=PACKAGES.format("inspect-ai"))
     from inspect_ai.log import (
         read_eval_log,

@@ -9,8 +9,8 @@ from small_runs import make_session
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Exchange, Query
-from simulator.faults.inputs import POOL, given, strangers
-from simulator.faults.turn import Met
+from simulator.faults.met_fault import Met
+from simulator.faults.wrong_inputs import POOL, given, strangers
 from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
 

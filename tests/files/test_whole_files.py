@@ -125,16 +125,6 @@ def test_a_lock_names_its_holder_and_can_be_taken_after_it(tmp_path: Path) -> No
     FileLock(tmp_path / "lock", "is at work.").release()
 
 
-def test_a_forked_child_does_not_hold_its_parents_lock(tmp_path: Path) -> None:
-    lock = FileLock(tmp_path / "lock", "is at work.")
-    child = os.fork()
-    if not child:
-        os._exit(int(lock.held))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert lock.held
-    lock.release()
-
-
 def test_a_folder_has_one_owner(tmp_path: Path) -> None:
     with (
         owning(tmp_path / "new"),

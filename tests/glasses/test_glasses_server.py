@@ -16,12 +16,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 from worn_glasses import NO_EAR, Worn, finish, results, words_of
 
-from mmrag.errors import MmragError, Unavailable, UsageError
-from mmrag.local_server import listen
+from mmrag.errors import MmragError, Unavailable
 from mmrag.records import JudgeItem, Query, Status, TurnResult, Verdict
 from simulator import load_run
-from simulator.glasses.pair import Pair, Spoken, Stale
-from simulator.glasses.server import PROTOCOL, GlassesServer
+from simulator.glasses.server import PROTOCOL
+from simulator.glasses.simulated_glasses import Pair, Spoken, Stale
 from simulator.link.profiles import over_links, read_links
 from simulator.run.captures import CaptureOptics
 from simulator.store.run_reader import RunReader
@@ -246,9 +245,7 @@ def test_what_is_not_kept_is_not_acknowledged(what: str, error: type[MmragError]
     asyncio.run(replied())
 
 
-def test_a_reply_that_says_nothing_is_refused_and_silence_is_not(
-    worn: Callable[..., Worn],
-) -> None:
+def test_a_reply_that_says_nothing_is_refused_and_silence_is_not(worn: Callable[..., Worn]) -> None:
     held = worn(turns=1)
     to = httpx.get(f"{held.address}/words", timeout=30).json()["to"]
     for said in ({"to": to}, {"to": to, "text": None}, {"to": to, "ask": "look"}):
@@ -306,11 +303,6 @@ def test_pages_elsewhere_and_other_names_are_refused(worn: Callable[..., Worn]) 
     ws = held.address.replace("http", "ws") + "/events"
     with pytest.raises(InvalidStatus), connect(ws, origin="http://evil.example"):  # type: ignore[arg-type]
         pass
-
-
-def test_other_machines_need_a_token() -> None:
-    with listen("127.0.0.1", 0) as at, pytest.raises(UsageError, match="--token"):
-        GlassesServer(at, "0.0.0.0", ear=NO_EAR)
 
 
 def test_the_same_figures_as_the_agent_in_process(

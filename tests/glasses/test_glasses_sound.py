@@ -23,7 +23,7 @@ from simulator.ears.hearing import Hearing
 from simulator.ears.sounds import RATE, Sound, read
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.glasses import server
-from simulator.glasses.pair import Pair, Spoken
+from simulator.glasses.simulated_glasses import Pair, Spoken
 from simulator.parts.run_parts import ear_alone
 from simulator.run.config import RunConfig
 from simulator.run.engine import ask_turn

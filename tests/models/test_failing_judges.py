@@ -11,7 +11,7 @@ import pytest
 from called_command import mmrag
 from small_runs import make_session
 
-from mmrag.models import circuit
+from mmrag.models import circuit_breaker
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
 from simulator import load_run
 from simulator.exchange.run_facts import facts_of
@@ -182,7 +182,7 @@ def test_a_judge_that_is_down_ends_the_command_and_no_verdict_is_lost(
 def test_a_model_that_greets_and_then_hangs_ends_the_command(
     server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(circuit, "SILENCE", 0.3)
+    monkeypatch.setattr(circuit_breaker, "SILENCE", 0.3)
     server.script = ["hang"] * 1000
     folder = write(tmp_path / "run", judged=True)
     again = ("judge", "run", str(folder), "--judge", spec(server))

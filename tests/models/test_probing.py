@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.models import circuit, openai
+from mmrag.models import circuit_breaker, openai
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.parts import preflight
@@ -70,7 +70,7 @@ def test_a_server_that_greets_and_then_hangs_is_given_up(
     monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     """Also where each turn's own limit cuts the question off before."""
-    monkeypatch.setattr(circuit, "SILENCE", 0.2)
+    monkeypatch.setattr(circuit_breaker, "SILENCE", 0.2)
 
     async def ask() -> None:
         await model(Greeting()).probe(5)
@@ -86,7 +86,7 @@ def test_a_server_that_greets_and_then_hangs_is_given_up(
 def test_a_slow_question_is_not_cut_off_once_another_was_answered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(circuit, "SILENCE", 0.2)
+    monkeypatch.setattr(circuit_breaker, "SILENCE", 0.2)
 
     async def both() -> list[Completion]:
         slow, asked = Greeting(), 0
@@ -105,7 +105,7 @@ def test_a_slow_question_is_not_cut_off_once_another_was_answered(
 
 
 def test_who_raised_the_time_out_waits_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(circuit, "SILENCE", 0.05)
+    monkeypatch.setattr(circuit_breaker, "SILENCE", 0.05)
 
     async def ask() -> Completion:
         slow = Greeting()
@@ -131,7 +131,7 @@ def test_one_refused_picture_ends_no_run_whose_key_was_let_in() -> None:
 
 
 def test_what_was_given_up_is_tried_again_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(circuit, "LONGEST", 0.1)
+    monkeypatch.setattr(circuit_breaker, "LONGEST", 0.1)
     there = True
 
     def coming_and_going(_: httpx.Request) -> httpx.Response:

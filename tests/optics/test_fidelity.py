@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 
 import cv2
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 from formula_pictures import sample
 
-from simulator.optics import calibrate, streams
+from simulator.optics import calibrate, random_streams
 from simulator.optics.light import blur, lowlight, tone
 from simulator.optics.shape import geometry, mattes, occlusion, truncation
 
@@ -169,7 +168,7 @@ def test_cover_is_what_is_drawn(kind: str, level: int) -> None:
     size = (480, 360)
     entity = ((120.0, 90.0), (330.0, 110.0), (300.0, 280.0), (140.0, 260.0))
     target = occlusion.COVERED[level]
-    done = occlusion.cover(kind, size, entity, target, streams.generator("k", kind))
+    done = occlusion.cover(kind, size, entity, target, random_streams.generator("k", kind))
     assert not done.clamped
     assert abs(done.covered - target) <= 0.02
     mask = np.zeros((360, 480), np.uint8)
@@ -184,7 +183,7 @@ def test_composition_follows_its_formula(kind: str) -> None:
     white = np.full((240, 320, 3), tone.WHITE, np.uint16)
     black = np.zeros_like(white)
     entity = geometry.corners((100, 70, 220, 170))
-    done = occlusion.cover(kind, size, entity, 0.35, streams.generator("k", kind))
+    done = occlusion.cover(kind, size, entity, 0.35, random_streams.generator("k", kind))
     over_white = occlusion.compose(white, done.matte).astype(float)
     over_black = occlusion.compose(black, done.matte).astype(float)
     # What separates the two backgrounds is 1 − α, everywhere and in every channel.
@@ -237,7 +236,7 @@ def test_truncation_leaves_the_wanted_share(box: tuple[float, float, float, floa
     entity = geometry.corners(box)
     zooms = set()
     for level in range(1, 6):
-        draw = streams.generator("k", "truncated")
+        draw = random_streams.generator("k", "truncated")
         done = truncation.truncation((320, 240), entity, truncation.VISIBLE[level], draw)
         assert abs(done.value - truncation.VISIBLE[level]) <= 0.02
         share = geometry.visible_share((320, 240), entity, geometry.matrix_of(done.matrix))
@@ -314,7 +313,7 @@ def test_bands_of_a_matte_meet(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
     """However many rows are composed at a time, the picture is the same."""
     image, box = sample(5, (320, 240))
     done = occlusion.cover(
-        kind, (320, 240), geometry.corners(box), 0.35, streams.generator("k", kind)
+        kind, (320, 240), geometry.corners(box), 0.35, random_streams.generator("k", kind)
     )
     whole = occlusion.over(image, done.matte).astype(int)
     monkeypatch.setattr(occlusion, "_BAND", 320 * 3 * 16)
@@ -337,14 +336,6 @@ def test_a_blur_of_the_part_is_the_part_of_the_blur(box: tuple[float, float, flo
         a, b, c, d = x0 - left, y0 - top, x1 - left, y1 - top
         part = smear(np.ascontiguousarray(light[where]))
         assert (part[b:d, a:c] == smear(light)[y0:y1, x0:x1]).all(), reach
-
-
-def test_strips_of_a_convolution_meet(monkeypatch: pytest.MonkeyPatch) -> None:
-    light = tone.to_light(sample(5, (160, 120))[0])
-    kernel = blur.disc_kernel(4.5)
-    whole = blur.convolve(light, kernel)
-    monkeypatch.setattr(blur, "_STRIP", 1)
-    assert (blur.convolve(light, kernel) == whole).all()
 
 
 def test_bands_of_a_smear_and_of_an_exposure_meet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,9 +372,3 @@ def test_rough_similarities_decide_as_exact_ones_do(monkeypatch: pytest.MonkeyPa
     quick = solved()
     monkeypatch.setattr(calibrate, "_ROUGH", 2.0)
     assert solved() == quick
-
-
-def test_a_stream_is_the_one_of_its_key() -> None:
-    digest = hashlib.sha256(b"mmrag-optics/2/k/op/3").digest()
-    plain = np.random.Philox(key=int.from_bytes(digest[:16], "little"))
-    assert (streams.philox("k", "op", 3, version=2).random_raw(9) == plain.random_raw(9)).all()

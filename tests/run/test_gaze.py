@@ -70,8 +70,7 @@ def test_a_picture_that_was_turned_keeps_the_gaze_on_the_same_pixels() -> None:
     pixels[40:56, 56:72] = 255
     image = LazyImage.from_pil(Image.fromarray(pixels), name="a square")
     session = msgspec.structs.replace(
-        looking((0.5, 0.5)),
-        capture=Capture(image=image, focus=(56, 40, 72, 56)),
+        looking((0.5, 0.5)), capture=Capture(image=image, focus=(56, 40, 72, 56))
     )
     turned = CaptureOptics().apply(session, "rotated@2", 3)
     gaze = gaze_of(turned, turned.turns[0])

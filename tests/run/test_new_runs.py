@@ -47,8 +47,7 @@ def test_pictures_that_cannot_be_kept_together_are_kept_one_by_one(
     monkeypatch.setattr(run_pictures, "write_all", few)
     seen = [
         msgspec.structs.replace(
-            small.make_session(i, 2),
-            capture=Capture(image=LazyImage.from_bytes(small.picture(i))),
+            small.make_session(i, 2), capture=Capture(image=LazyImage.from_bytes(small.picture(i)))
         )
         for i in range(6)
     ]

@@ -18,7 +18,6 @@ from mmrag.protocols import Resources
 from mmrag.readiness import capacity, cores
 from mmrag.records import Query, Reply, Session, Status
 from simulator.run.engine import Rules
-from simulator.run.results.turn_results import score_run
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -103,17 +102,6 @@ def test_an_agent_that_cannot_be_made_ready_ends_the_run_unasked(tmp_path: Path)
         assert not agent.seen
     run_all(tmp_path, sixteen(), ByNumber())
     assert {r.status for r in results_of(tmp_path)} <= {Status.ANSWERED, Status.ABSTAINED}
-
-
-def test_the_number_of_places_changes_no_record(tmp_path: Path) -> None:
-    sessions = [make_session(i, turns=3) for i in range(8)]
-    run_all(tmp_path / "one", sessions, Busy(work=0.001), concurrency=1)
-    run_all(tmp_path / "many", sessions, Busy(capacity=3, work=0.001), concurrency=16)
-    assert [(r.reply, r.status) for r in results_of(tmp_path / "one")] == [
-        (r.reply, r.status) for r in results_of(tmp_path / "many")
-    ]
-    with RunReader(tmp_path / "one") as one, RunReader(tmp_path / "many") as many:
-        assert score_run(one) == score_run(many)
 
 
 def test_every_conversation_has_a_thread(tmp_path: Path) -> None:

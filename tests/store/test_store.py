@@ -397,8 +397,5 @@ def test_memory_does_not_grow_with_the_number_of_sessions(tmp_path: Path) -> Non
 
 def test_a_judge_whose_name_no_query_finds_is_refused(tmp_path: Path) -> None:
     """SQLite's JSON ends a text at a NUL: its verdicts would be there and never be counted."""
-    with (
-        RunStore(tmp_path / "run") as store,
-        pytest.raises(UsageError, match=r"judge.*no NUL"),
-    ):
+    with RunStore(tmp_path / "run") as store, pytest.raises(UsageError, match=r"judge.*no NUL"):
         store.set_meta("judge", "fair\0judge")

@@ -58,9 +58,7 @@ BLUE, TEAL, YELLOW = oklch(0.6, 0.12, 255), oklch(0.6, 0.1, 222), oklch(0.8, 0.1
     ],
 )
 def test_a_colour_is_that_of_much_of_a_thing_and_of_no_other(
-    first: list[tuple[float, Colour]],
-    second: list[tuple[float, Colour]],
-    colours: tuple[str, str],
+    first: list[tuple[float, Colour]], second: list[tuple[float, Colour]], colours: tuple[str, str]
 ) -> None:
     assert named((first, mug("blue")), (second, mug("yellow"))) == colours
 

@@ -20,7 +20,7 @@ from mmrag.errors import AgentError, SpecError, Unavailable
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult
 from simulator.ears.hearing import Spoken
-from simulator.faults.turn import DELAYS, Met, declared
+from simulator.faults.met_fault import DELAYS, Met, declared
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
 from simulator.reports.read.frame import load_frame

@@ -83,10 +83,7 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
 
 
 def _sent(image: LazyImage) -> dict[str, str]:
-    return {
-        "media_type": _media_type(image.data),
-        "base64": base64.b64encode(image.data).decode(),
-    }
+    return {"media_type": _media_type(image.data), "base64": base64.b64encode(image.data).decode()}
 
 
 def python(*, resources: Resources, name: str, **options: str) -> Agent:
@@ -238,12 +235,7 @@ def as_reply(said: object) -> Reply:
 
 
 def command(
-    *,
-    resources: Resources,
-    run: str,
-    seconds: str = "60",
-    processes: str = "1",
-    sound: str = "off",
+    *, resources: Resources, run: str, seconds: str = "60", processes: str = "1", sound: str = "off"
 ) -> CommandAgent:
     """`command:run=python my_agent.py`: a program that answers JSON lines with JSON lines."""
     del resources

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -61,13 +62,9 @@ class Straightforward:
         answer: str = "brief",
     ) -> None:
         self._pages, self._rewrites, self._answer = pages, rewrites, answer
-        self._resources = resources
-        self._model = model
-        self._images = images
-        self._web = web
-        self._history = history
+        self._resources, self._model, self._meaning = resources, model, meaning
+        self._images, self._web, self._history = images, web, history
         self._web_tokens = web_tokens
-        self._meaning = meaning
         self._planner = Planner(meaning or SentenceMeaning())
         self._reader = Reader(meaning or SentenceMeaning())
         self.capacity = built_in_capacity(model=model is not None)
@@ -134,12 +131,9 @@ class Straightforward:
             search = self._resources.image_search
             if search is None or query.image is None:
                 return []
-            whole = (
-                search.search_whole
-                if isinstance(search, WholeImageSearch)
-                else search.search_images
-            )
-            hits = [h for h in whole([query.image], HITS)[0] if h.score >= THRESHOLD]
+            is_whole = isinstance(search, WholeImageSearch)
+            ask = search.search_whole if is_whole else search.search_images
+            hits = [h for h in ask([query.image], HITS)[0] if h.score >= THRESHOLD]
             step.found(hits)
             return kg_entities(hits)
 
@@ -170,8 +164,7 @@ class Straightforward:
         history = query.history if self._history else ()
         prompt = render("rewrite", entities=entities[:10], history=history, query=query.text)
         done = await self._model.generate(
-            [Message(role="user", text=prompt, images=query.images)],
-            GenerateOptions(max_tokens=60),
+            [Message(role="user", text=prompt, images=query.images)], GenerateOptions(max_tokens=60)
         )
         return clean_text(done.text)[:400] or query.text, done.usage
 
@@ -297,35 +290,11 @@ def _check_reader(model: str, reader: str) -> None:
         raise SpecError("reader=model needs model=SPEC.")
 
 
-def _make(
-    resources: Resources,
-    model: str,
-    reader: str,
-    *,
-    images: bool,
-    web: bool,
-    history: bool,
-    pages: int = PAGES,
-    rewrites: bool = True,
-    web_tokens: int = WEB_TOKENS,
-    answer: str = "brief",
-) -> Straightforward:
+def _make(resources: Resources, model: str, reader: str, **how: Any) -> Straightforward:
     _check_reader(model, reader)
-    if model and resources.model is None:
-        raise SpecError(f"model={model}: no models are available here.")
-    client = resources.model(model) if model and resources.model is not None else None
-    return Straightforward(
-        resources,
-        model=client,
-        images=images,
-        web=web,
-        history=history,
-        web_tokens=web_tokens,
-        meaning=None if client else SentenceMeaning(),
-        pages=pages,
-        rewrites=rewrites,
-        answer=answer,
-    )
+    client = resources.client(model) if model else None
+    meaning = None if client else SentenceMeaning()
+    return Straightforward(resources, model=client, meaning=meaning, **how)
 
 
 def _within(items: Sequence[tuple[str, Evidence]], tokens: int) -> list[dict[str, str]]:

@@ -24,6 +24,7 @@ from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources
 from mmrag.readiness import built_in_capacity, warm
 from mmrag.records import Evidence, Passage, Query, Record, Reply, Usage
+from mmrag.search.session_passages import evidence_of
 from mmrag.text.tokens import count_tokens, cut_text
 
 if TYPE_CHECKING:
@@ -51,10 +52,8 @@ class CragAgent:
         calls_itself: bool = False,
         meaning: Contextual | None = None,
     ) -> None:
-        self._resources = resources
-        self._window = window
-        self._model = model
-        self._calls_itself = calls_itself
+        self._resources, self._window = resources, window
+        self._model, self._calls_itself = model, calls_itself
         from mmrag.agents.grounded.contextual_vectors import SentenceMeaning
 
         self._meaning = meaning or SentenceMeaning()
@@ -87,7 +86,7 @@ class CragAgent:
             return []
         with trace.step("web") as step:
             if query.passages:
-                found = [_evidence(p) for p in _of_pages(query.passages, self._window.pages)]
+                found = [evidence_of(p) for p in _of_pages(query.passages, self._window.pages)]
             elif self._resources.web_search is not None:
                 search = self._resources.web_search.search_text
                 found = list(search([query.text], self._window.pages)[0])
@@ -244,13 +243,8 @@ def _make(
         )
     except ValueError as error:
         raise SpecError(f"web_tokens and kg_tokens are whole numbers ({error}).") from error
-    if model:
-        if resources.model is None:
-            raise SpecError(f"model={model}: no models are available here.")
-        return CragAgent(
-            resources, window, model=resources.model(model), calls_itself=kg == "tools"
-        )
-    return CragAgent(resources, window, model=None)
+    client = resources.client(model) if model else None
+    return CragAgent(resources, window, model=client, calls_itself=kg == "tools")
 
 
 def _of_pages(passages: Sequence[Passage], most: int) -> list[Passage]:
@@ -280,15 +274,3 @@ def _within(found: Sequence[Evidence], tokens: int) -> str:
         kept.append(cut_text(item.text, tokens))
         tokens -= count_tokens(kept[-1])
     return "\n".join(kept)
-
-
-def _evidence(passage: Passage) -> Evidence:
-    return Evidence(
-        source="web",
-        id=passage.id,
-        score=1.0,
-        text=passage.text,
-        title=passage.title,
-        url=passage.url,
-        date=passage.date,
-    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.agents.templates import render
 from mmrag.agents.trace import Trace
-from mmrag.errors import SpecError
 from mmrag.metrics.cases import cited_in
 from mmrag.protocols import GenerateOptions, Message, Model, Resources
 from mmrag.readiness import warm
@@ -47,15 +46,10 @@ class GarageAgent:
             step.info |= {"model": done.model, "finish": done.finish}
         text = without_thoughts(done.text)
         return Reply(
-            text=text,
-            citations=cited_in(text, query.passages),
-            trace=trace.steps,
-            usage=done.usage,
+            text=text, citations=cited_in(text, query.passages), trace=trace.steps, usage=done.usage
         )
 
 
 def make(*, resources: Resources, model: str) -> GarageAgent:
     """`garage:model=SPEC`: all passages with their dates; a full answer with citations."""
-    if resources.model is None:
-        raise SpecError(f"model={model}: no models are available here.")
-    return GarageAgent(resources.model(model))
+    return GarageAgent(resources.client(model))

@@ -172,9 +172,8 @@ def _denied(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
     return None
 
 
-def _abbreviation(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _abbreviation(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """One side is the initials of the other: JFK, NASA, WWF."""
-    del asked
     for reading in known:
         for short, long in ((said, reading), (reading, said)):
             if len(short.words) != 1 or not short.text.strip(" .!").isupper():
@@ -193,9 +192,8 @@ def _abbreviation(asked: Reading, known: Sequence[Reading], said: Reading) -> Ru
     return None
 
 
-def _kind_only(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _kind_only(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """The kind of thing without its name: "a comet" for "comet 67P"."""
-    del asked
     if not _A.match(said.raw) or any(said.capital):
         return None
     for reading in known:
@@ -205,10 +203,9 @@ def _kind_only(asked: Reading, known: Sequence[Reading], said: Reading) -> Rulin
     return Ruling(False, "the kind of thing only")
 
 
-def _part_only(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _part_only(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """Some words of the reference only, asked for a whole name, for what is written, or for two
     things at once."""
-    del asked
     if not all(_missed(reading, said) for reading in known):
         return None
     return Ruling(False, "a part of what is asked for")
@@ -221,9 +218,8 @@ def _missed(reading: Reading, said: Reading) -> list[int]:
     return [i for i in reading.places if reading.roots[i] not in said.stems]
 
 
-def _other_script(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _other_script(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A short reply in another script that sounds like the reference."""
-    del asked
     text = said.raw.strip(" .!?")
     if len(text) > 60 or text.isascii() or not foreign(text):
         return None
@@ -258,9 +254,8 @@ def _other_name(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruli
     return Ruling(False, "a similar name")
 
 
-def _longer_word(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _longer_word(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A word that goes on after a name's last vowel is another name: Indianapolis is not India."""
-    del asked
     word = said.words[0]
     if all(
         word.startswith(r.words[0])

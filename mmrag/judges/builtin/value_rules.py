@@ -171,9 +171,8 @@ def signs(text: str) -> set[bool]:
     return {place in minus for place in whole}
 
 
-def sign(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def sign(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """5 °C for −5 °C."""
-    del asked
     wanted = [signs(reading.text) for reading in known if len(reading.words) <= 6]
     told = signs(said.text)
     clear = len(told) == 1 and 0 < len(wanted) == len(known)
@@ -192,9 +191,8 @@ def wants_amount(asked: Reading, known: Sequence[Reading]) -> bool:
     return bool(_HOW_MUCH.search(asked.text)) and all(len(r.words) > 4 for r in known)
 
 
-def share(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def share(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A quarter for 25 %, 0.78 for 78 %."""
-    del asked
     told = _shares(said)
     wanted = [q.value / 100 for r in known for q in r.quantities if q.kind == "percent"]
     if not wanted:
@@ -221,9 +219,8 @@ def _shares(reading: Reading) -> list[float]:
     return found
 
 
-def grouped(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def grouped(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """12.480 for 12,480, as half of Europe writes it."""
-    del asked
     told = _POINTS.findall(said.text)
     if len(told) == 1 and any(
         q.raw == float(told[0].replace(".", "")) for r in known for q in r.quantities
@@ -314,9 +311,8 @@ def day(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | Non
     return None
 
 
-def month(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def month(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A month of a year, against others: "May 1987" is not "June 1987"."""
-    del asked
     wanted = [date for reading in known for date in reading.dates if date.month and date.year]
     if not wanted or any(date.day for date in wanted) or len(wanted) < len(known):
         return None
@@ -341,9 +337,8 @@ def _meant(told: frozenset[tuple[int, int, int]], date: Date) -> bool:
     )
 
 
-def era_of(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def era_of(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """Years before Christ against years after."""
-    del asked
     if (told := era(said.text)) == 0:
         return None
     wanted = {era(reading.text) for reading in known}
@@ -367,9 +362,8 @@ def lists_dates(reading: Reading) -> bool:
     return len(found) > 1 and all(date.day for date in found)
 
 
-def all_dates(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def all_dates(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """References that list days, all of which are wanted and no other."""
-    del asked
     told = [date for date in _dates(said) if date.day]
     if not told:
         return None
@@ -385,9 +379,8 @@ def are_spans(known: Sequence[Reading]) -> bool:
     return all(len(r.words) <= 4 and _MAY_SPAN.search(r.text) for r in known)
 
 
-def span(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def span(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """Centuries and decades; a year within one is more exact, not wrong."""
-    del asked
     wanted = [span for reading in known for span in spans(reading.text)]
     if len(wanted) < len(known):
         return None

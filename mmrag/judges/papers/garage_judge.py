@@ -10,13 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from mmrag.errors import Denied, JudgeError, MmragError, ServiceError
-from mmrag.judges.papers.support import (
-    EncoderSupport,
-    ModelSupport,
-    deflects,
-    encode_whole,
-    told,
-)
+from mmrag.judges.papers.support import EncoderSupport, ModelSupport, deflects, encode_whole, told
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask, batches, split
 from mmrag.metrics.cases import Case, Eligibility, Measurement

@@ -293,10 +293,7 @@ class PaperPrompts:
         return await ask(self._model, prompt, read, max_tokens=room)
 
 
-PROMPTS: dict[str, Callable[[Model], Prompts]] = {
-    "keyed": KeyedPrompts,
-    "paper": PaperPrompts,
-}
+PROMPTS: dict[str, Callable[[Model], Prompts]] = {"keyed": KeyedPrompts, "paper": PaperPrompts}
 """The sets of prompts by name."""
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
-from mmrag.records import Box, Evidence, Record
+from mmrag.records import Evidence
 from mmrag.search.image.regions import MAX_REGIONS, Region, closer, crops_of, regions_of
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.batcher import Batcher
@@ -103,11 +103,7 @@ class ImageKG:
         ]
 
     def hits(
-        self,
-        images: Sequence[LazyImage],
-        k: int = 30,
-        *,
-        max_regions: int | None = None,
+        self, images: Sequence[LazyImage], k: int = 30, *, max_regions: int | None = None
     ) -> list[list[Hit]]:
         """Rows, scores, regions and votes, before anything is looked up."""
         check_k(k)
@@ -171,46 +167,6 @@ class ImageKG:
                 )
             )
         return tuple(found)
-
-
-class EntityScore(Record, frozen=True, kw_only=True):
-    """What all hits of a picture say about one entity."""
-
-    name: str
-    score: float
-    margin: float
-    """Score minus that of the best other entity."""
-    votes: int
-    box: Box
-    attributes: dict[str, Any]
-    ids: tuple[str, ...]
-
-
-def entities_of(hits: Sequence[Evidence]) -> list[EntityScore]:
-    """Hits grouped by the entity's name, which is all that a published index has; best first."""
-    grouped: dict[str, list[tuple[Evidence, dict[str, Any]]]] = {}
-    for hit in hits:
-        for entity in hit.attributes.get("entities", []):
-            grouped.setdefault(str(entity["entity_name"]), []).append((hit, entity))
-    best = {key: max(hit.score for hit, _ in held) for key, held in grouped.items()}
-    ranked = sorted(grouped, key=lambda key: (-best[key], key))
-    found: list[EntityScore] = []
-    for key in ranked:
-        other = next((best[o] for o in ranked if o != key), 0.0)
-        top, entity = max(grouped[key], key=lambda pair: pair[0].score)
-        box = top.attributes.get("box", (0.0, 0.0, 0.0, 0.0))
-        found.append(
-            EntityScore(
-                name=key,
-                score=best[key],
-                margin=round(best[key] - other, 6),
-                votes=sum(int(hit.attributes.get("votes", 1)) for hit, _ in grouped[key]),
-                box=(box[0], box[1], box[2], box[3]),
-                attributes=entity.get("entity_attributes") or {},
-                ids=tuple(hit.id for hit, _ in grouped[key]),
-            )
-        )
-    return found
 
 
 def merge(

@@ -390,9 +390,7 @@ def in_batches(
         yield batch()
 
 
-def read_parts(
-    parts: Sequence[Path],
-) -> Iterator[tuple[list[dict[str, Any]], NDArray[np.float32]]]:
+def read_parts(parts: Sequence[Path]) -> Iterator[tuple[list[dict[str, Any]], NDArray[np.float32]]]:
     """Rows and vectors of each part; of rows with the same id (a page listed twice) the first."""
     import pyarrow as pa
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mmrag.encoders.loading import check_tokenizer, hub_errors
+from mmrag.encoders.model_weights import check_tokenizer, hub_errors
 from mmrag.extras import need
 from mmrag.protocols import Reranker
 from mmrag.registry import Registry

@@ -106,10 +106,7 @@ def hold(
 
 
 def rejudge(
-    folder: Path,
-    *,
-    generous: bool = True,
-    stage: Callable[[str], None] = lambda _name: None,
+    folder: Path, *, generous: bool = True, stage: Callable[[str], None] = lambda _name: None
 ) -> None:
     """Judge the run again, as `mmrag judge run` does."""
     with RunStore(folder) as store:

@@ -91,10 +91,7 @@ def _odd_turn(chance: random.Random, place: Path) -> tuple[str, str | None]:
 
 
 def _as_rows(
-    place: Path,
-    rows: list[dict[str, Any]],
-    spoil: Callable[[dict[str, Any]], None],
-    least: int = 2,
+    place: Path, rows: list[dict[str, Any]], spoil: Callable[[dict[str, Any]], None], least: int = 2
 ) -> str | None:
     """One odd row among good ones where the types allow it, else all rows odd alike."""
     import pyarrow as pa

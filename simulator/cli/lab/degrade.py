@@ -13,7 +13,7 @@ from mmrag.errors import DataError, SpecError, UsageError
 from simulator.cli.options.flags import AsJson
 
 if TYPE_CHECKING:
-    from simulator.optics.files.folders import PictureItem
+    from simulator.optics.files.degraded_folder import PictureItem
 
 MIX = "mix"
 """CRAG-MM's shares of normal and degraded captures instead of one spec for all."""
@@ -52,7 +52,7 @@ def degrade_command(
     """
     import json
 
-    from simulator.optics.files.folders import degrade_files
+    from simulator.optics.files.degraded_folder import degrade_files
     from simulator.terminal.progress import stage_bars
 
     if focus is not None and boxes is not None:

@@ -14,6 +14,5 @@ OldCondition = Annotated[str | None, typer.Option("--degradation", hidden=True)]
 """How `--condition` was spelt."""
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 Concurrency = Annotated[
-    int,
-    typer.Option(min=1, max=4096, help="Conversations at once.", rich_help_panel=PANELS["run"]),
+    int, typer.Option(min=1, max=4096, help="Conversations at once.", rich_help_panel=PANELS["run"])
 ]

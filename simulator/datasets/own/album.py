@@ -87,9 +87,8 @@ class Album:
         return names
 
 
-def open_album(place: str, reading: Reading) -> Album:
+def open_album(place: str, _reading: Reading) -> Album:
     """`album:FOLDER`, or a folder that holds nothing but pictures."""
-    del reading
     folder = Path(place).absolute()
     if not folder.is_dir():
         raise DataError(f"{place}: is no folder; an album is a folder of pictures.")

@@ -82,9 +82,8 @@ class CragQuestions:
                 yield f"{file.name}, {row.place}", row
 
 
-def open_crag(place: str, reading: Reading) -> CragQuestions:
+def open_crag(place: str, _reading: Reading) -> CragQuestions:
     """The reader behind the name."""
-    del reading
     return CragQuestions(Path(place).absolute())
 
 

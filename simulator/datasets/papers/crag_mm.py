@@ -158,10 +158,7 @@ def open_crag_mm(place: str, reading: Reading) -> CragMM:
     if place and Path(place).exists():  # else it is an id on the Hub
         place = str(Path(place).absolute())  # an agent may change the working directory
     return CragMM(
-        place,
-        split=reading.split,
-        allow_private=reading.allow_private_urls,
-        as_kit=reading.as_kit,
+        place, split=reading.split, allow_private=reading.allow_private_urls, as_kit=reading.as_kit
     )
 
 

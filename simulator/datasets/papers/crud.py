@@ -94,9 +94,8 @@ class CrudQuestions:
             yield _session(name, task, row, place)
 
 
-def open_crud(place: str, reading: Reading) -> CrudQuestions:
+def open_crud(place: str, _reading: Reading) -> CrudQuestions:
     """The reader behind the name."""
-    del reading
     return CrudQuestions(Path(place))
 
 

@@ -42,9 +42,8 @@ class GarageQuestions:
                 yield session_of(_unanswered(row))
 
 
-def open_garage(place: str, reading: Reading) -> GarageQuestions:
+def open_garage(place: str, _reading: Reading) -> GarageQuestions:
     """The reader behind the name."""
-    del reading
     return GarageQuestions(Path(place))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from mmrag.errors import ConflictError, DataError, MmragError, UsageError
 from mmrag.files.images import FORMATS, MAX_BYTES
 from mmrag.records import Box, Session
-from simulator.optics.files.folders import SIDECAR, PictureItem
+from simulator.optics.files.degraded_folder import SIDECAR, PictureItem
 
 Boxes = dict[str, tuple[Box | None, str]]
 """Picture's name → its box, and what is wrong with it."""

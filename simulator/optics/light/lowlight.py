@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mmrag.records import Record
 from simulator.optics.light.tone import WHITE, Image, Light, gather, srgb_to_light, to_codes
-from simulator.optics.streams import generator, philox
+from simulator.optics.random_streams import generator, philox
 
 FULL_WELL = 2000.0
 """N₀: electrons of a white sample at EV 0."""
@@ -70,10 +70,7 @@ def expose(image: Image | Light, exposure: Exposure, key: str, severity: int) ->
 
 
 def samples(
-    image: Image | Light,
-    spot: tuple[float, float, float, float] | None,
-    key: str,
-    severity: int,
+    image: Image | Light, spot: tuple[float, float, float, float] | None, key: str, severity: int
 ) -> Iterator[Samples]:
     """What does not depend on how much light there is, strip by strip."""
     h, w = image.shape[:2]

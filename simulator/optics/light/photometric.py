@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Box, Json
-from simulator.optics import calibrate, streams
+from simulator.optics import calibrate, random_streams
 from simulator.optics.degradation_record import StepRecord
 from simulator.optics.light import blur, lowlight
 from simulator.optics.light import processing as camera
@@ -56,7 +56,7 @@ class View:
 
     def draw(self, operation: str) -> np.random.Generator:
         """The numbers that the key gives an operation."""
-        return streams.generator(self.key, operation)
+        return random_streams.generator(self.key, operation)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,11 +51,7 @@ class Covering(Record, frozen=True, kw_only=True):
 
 
 def cover(
-    kind: str,
-    size: tuple[int, int],
-    entity: Polygon,
-    target: float,
-    draw: np.random.Generator,
+    kind: str, size: tuple[int, int], entity: Polygon, target: float, draw: np.random.Generator
 ) -> Covering:
     """Solve position or scale for `target`. `entity` is in the picture's coordinates."""
     view = _View(size, entity)

@@ -80,10 +80,7 @@ def _clipped_integral(y: NDArray[np.float64], high: NDArray[np.float64]) -> NDAr
 
 
 def _slides(
-    size: tuple[int, int],
-    entity: Polygon,
-    scales: NDArray[np.float64],
-    sides: NDArray[np.int_],
+    size: tuple[int, int], entity: Polygon, scales: NDArray[np.float64], sides: NDArray[np.int_]
 ) -> tuple[Windows, Windows]:
     """Windows over the entity, and where they end: at a side or corner of the picture."""
     x0, y0, x1, y1 = bounds(entity) or (0.0, 0.0, float(size[0]), float(size[1]))

@@ -28,10 +28,7 @@ def mmrag_gate(request: pytest.FixtureRequest) -> Callable[..., dict[str, Any]]:
     summary: Path | None = request.config.getoption(SUMMARY)
 
     def gate(
-        run: object,
-        baseline: object,
-        max_loss: float = 2.0,
-        fail_if: Sequence[str] = (),
+        run: object, baseline: object, max_loss: float = 2.0, fail_if: Sequence[str] = ()
     ) -> dict[str, Any]:
         from simulator.reports.comparison.gate import gate_run
         from simulator.reports.draw.markdown import append_markdown, comparison_markdown

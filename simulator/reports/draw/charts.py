@@ -58,7 +58,7 @@ def severity_curves(robustness: dict[str, Any], path: str) -> list[Chart]:
         if point["severity"] and point["truthfulness"]["estimate"] is not None:
             kinds.setdefault(point["kind"], []).append((index, point))
     ends = [clean, *(point["truthfulness"] for members in kinds.values() for _, point in members)]
-    low, high = _range([*ends, quiet] if quiet and SPOKEN.keys() & kinds else ends)
+    low, high = span_of([*ends, quiet] if quiet and SPOKEN.keys() & kinds else ends)
     return [
         _curve(
             kind, members, clean, quiet if kind in SPOKEN else None, (low, high),
@@ -291,7 +291,7 @@ def forest(table: Sequence[dict[str, Any]], titles: dict[str, str], path: str) -
     rows = [(i, e) for i, e in enumerate(table) if e["truthfulness"]["estimate"] is not None]
     if not rows:
         return None
-    low, high = _range([entry["truthfulness"] for _, entry in rows])
+    low, high = span_of([entry["truthfulness"] for _, entry in rows])
     heads = len({entry["dimension"] for _, entry in rows})
     chart = Chart(
         "slices", "Truthfulness by slice",
@@ -339,10 +339,6 @@ def interval_mark(figure: dict[str, Any], span: tuple[float, float], role: str) 
 
 def span_of(figures: Sequence[dict[str, Any]]) -> tuple[float, float]:
     """A common range for several figures."""
-    return _range(figures)
-
-
-def _range(figures: Sequence[dict[str, Any]]) -> tuple[float, float]:
     values = [
         value
         for figure in figures

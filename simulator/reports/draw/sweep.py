@@ -100,7 +100,7 @@ def _lacking(found: dict[str, Any]) -> list[str]:
     return [
         f"Fewer than {most:,} turns are scored of {', '.join(short)}: the others failed (a "
         "time-out or an error), so a figure beside the base's is of other turns; the difference is "
-        "of the same.",
+        "of the same."
     ]
 
 

@@ -28,7 +28,6 @@ from simulator.reports.figures.wearers import wearers
 from simulator.reports.losses.hearing_losses import hearing
 from simulator.reports.losses.link_losses import sent
 from simulator.reports.read.frame import Frame, kind_of, load_frame
-from simulator.reports.read.session_sums import Mask
 from simulator.run.config import GLASSES, RunConfig, command_of
 from simulator.run.results.turn_results import (
     completion,
@@ -228,7 +227,10 @@ def _run(
             else conversation(frame, degraded, stop=stop, other_rules=False),
         },
         "history": None if counterpart is None else history_errors(frame, counterpart.frame, main),
-        "retrieval": _both(rows, degraded, lambda r: retrieval(frame, r)),
+        "retrieval": {
+            "main": retrieval(frame, rows),
+            "degraded": None if degraded is None else retrieval(frame, degraded),
+        },
         "measured": measured(item.run, main, how),
         **({} if live is None else {"wearers": live}),
         **({} if heard is None else {"hearing": heard}),
@@ -237,10 +239,6 @@ def _run(
         "latency": latency_by_condition(frame),
         "failures": [describe(item.run, frame, row, reasons, kinds) for row, reasons in chosen],
     }
-
-
-def _both(rows: Mask, degraded: Mask | None, make: Callable[[Mask], Any]) -> dict[str, Any]:
-    return {"main": make(rows), "degraded": None if degraded is None else make(degraded)}
 
 
 def _about(item: Loaded) -> dict[str, Any]:

@@ -162,11 +162,7 @@ def conversation_difference(pairs: Pairs, how: Uncertainty) -> dict[str, Any]:
 
 
 def slice_differences(
-    pairs: Pairs,
-    kinds: list[Dimension],
-    how: Uncertainty,
-    *,
-    min_n: int = 20,
+    pairs: Pairs, kinds: list[Dimension], how: Uncertainty, *, min_n: int = 20
 ) -> list[dict[str, Any]]:
     """Per slice the paired difference in truthfulness; Holm over all slices that are tested.
 

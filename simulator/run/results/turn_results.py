@@ -189,9 +189,7 @@ def run_state(run: RunReader) -> RunState:
 
 
 def score_run(
-    run: RunReader,
-    options: ScoreOptions = ScoreOptions(),
-    turns: Iterable[TurnScore] | None = None,
+    run: RunReader, options: ScoreOptions = ScoreOptions(), turns: Iterable[TurnScore] | None = None
 ) -> dict[str, Any]:
     """Figures of a run with the options they were computed under and the statuses behind them.
     `turns` are those of `turns_of`, where they were read (and judged) already."""

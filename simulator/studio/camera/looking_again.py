@@ -10,12 +10,7 @@ from mmrag.errors import SpecError
 from simulator.studio.camera.developing import develop
 from simulator.studio.camera.scene_to_picture import described, seed_of, settled
 from simulator.studio.camera.staging import Staged, focused
-from simulator.studio.camera.visibility import (
-    corners,
-    focal,
-    gazing,
-    largest,
-)
+from simulator.studio.camera.visibility import corners, focal, gazing, largest
 from simulator.studio.solid.scene_types import View, moved
 from simulator.studio.tracing.tracer import Traced, trace
 from simulator.world.pictures.scene import Rendered, Scene

@@ -23,7 +23,7 @@ from simulator.studio.solid.surfaces import (
     slabs,
     tiles,
 )
-from simulator.studio.things.making import DARK_GLASS, Tray
+from simulator.studio.things.shared_shapes import DARK_GLASS, Tray
 from simulator.world.pictures.traits import Draws, scale
 
 STONE = Material((150, 146, 138), rough=0.85, grain="stone")

@@ -43,7 +43,7 @@ class Material(NamedTuple):
     glass: bool = False
     """Clear and thin, like a bottle's wall; its colour and sheet are not used."""
     grain: str = ""
-    """What it is made of, as `tracing/structure.py` knows it; else its gloss tells."""
+    """What it is made of, as `tracing/surface_structure.py` knows it; else its gloss tells."""
     glow: float = 0.0
     """Light that it gives itself, as a multiple of its colour; a sheet is not used then."""
 

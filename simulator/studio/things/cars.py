@@ -10,8 +10,7 @@ import numpy as np
 from simulator.studio.solid.meshes import box, joined, posed, sheet, shifted
 from simulator.studio.solid.prints import FACES, Sheet, prints_on
 from simulator.studio.solid.scene_types import Material, Mesh, Print, Thing, moved, turned
-from simulator.studio.things.bodies import Shell, drawn_wheel, put_wheels, wells
-from simulator.studio.things.making import (
+from simulator.studio.things.shared_shapes import (
     AMBER,
     BLACK,
     CHROME,
@@ -25,6 +24,7 @@ from simulator.studio.things.making import (
     seam,
     wire,
 )
+from simulator.studio.things.vehicle_bodies import Shell, drawn_wheel, put_wheels, wells
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits, luma, mix, oklch
 

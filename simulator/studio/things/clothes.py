@@ -21,7 +21,7 @@ from simulator.studio.solid.meshes import (
     tube,
 )
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, moved, turned
-from simulator.studio.solid.soft import Limb, flesh, noise, painted, vec
+from simulator.studio.solid.soft_bodies import Limb, flesh, noise, painted, vec
 from simulator.studio.things.leaves import chaos, grown, strewn
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix

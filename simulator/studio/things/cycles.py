@@ -19,8 +19,7 @@ from simulator.studio.solid.meshes import (
     tube,
 )
 from simulator.studio.solid.scene_types import Material, Mesh, Point, Thing, turned
-from simulator.studio.things.bodies import drawn_wheel, put_wheels
-from simulator.studio.things.making import (
+from simulator.studio.things.shared_shapes import (
     AMBER,
     BLACK,
     CHROME,
@@ -44,6 +43,7 @@ from simulator.studio.things.making import (
     upright,
     wire,
 )
+from simulator.studio.things.vehicle_bodies import drawn_wheel, put_wheels
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits, oklch
 

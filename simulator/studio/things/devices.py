@@ -21,7 +21,7 @@ from simulator.studio.solid.prints import Sheet
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.surfaces import laid as covered
 from simulator.studio.solid.surfaces import wood
-from simulator.studio.things.making import (
+from simulator.studio.things.shared_shapes import (
     BLACK,
     BRASS,
     CHROME,

@@ -9,7 +9,7 @@ import numpy as np
 
 from simulator.studio.solid.meshes import ball, joined, posed, shifted, tube
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, moved, turned
-from simulator.studio.solid.soft import Limb, chain, flesh, noise, painted, vec
+from simulator.studio.solid.soft_bodies import Limb, chain, flesh, noise, painted, vec
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, mix
 

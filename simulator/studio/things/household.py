@@ -21,7 +21,8 @@ from simulator.studio.solid.meshes import (
 from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import FACES, Sheet
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned
-from simulator.studio.things.making import (
+from simulator.studio.things.containers import FINE, STEEL
+from simulator.studio.things.shared_shapes import (
     BLACK,
     BRASS,
     CHROME,
@@ -34,7 +35,6 @@ from simulator.studio.things.making import (
     turning,
     wire,
 )
-from simulator.studio.things.packed import FINE, STEEL
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Palette, Traits, luma, mix, oklch, scale
 
@@ -43,9 +43,8 @@ WARM_BRASS = Material((198, 158, 92), rough=0.25, metal=1.0)
 WOODS: tuple[Colour, ...] = ((176, 128, 82), (120, 82, 54), (206, 168, 120))
 
 
-def kettle(look: Look, traits: Traits) -> Thing:
+def kettle(_look: Look, traits: Traits) -> Thing:
     """An electric kettle on its base, or one for the stove with a bow over its lid."""
-    del look
     f, v, pal = traits.family, traits.variant, quiet(traits)
     tall, r = traits.near("tall", 0.17, 0.23, 0.06), traits.near("radius", 0.07, 0.088, 0.06)
     stove = f.chance("stove", 0.4)
@@ -146,9 +145,8 @@ def _electric(f: Draws, wall: Array, tall: float, r: float, trim: Material) -> l
     return [Part(grip, trim), Part(joined([lathe(crisp(rim, 0.0015)), switch]), MATT_BLACK)]
 
 
-def toaster(look: Look, traits: Traits) -> Thing:
+def toaster(_look: Look, traits: Traits) -> Thing:
     """A toaster: slots on top, a lever and a dial at one end."""
-    del look
     f, v, pal = traits.family, traits.variant, quiet(traits)
     long, deep = traits.near("long", 0.26, 0.34, 0.05), traits.near("deep", 0.15, 0.19, 0.05)
     tall, end, foot = traits.near("tall", 0.16, 0.2, 0.05), long / 2, 0.012
@@ -208,9 +206,8 @@ def _slice() -> Mesh:
     return extrude(outline, 0.014, bevel=0.002)
 
 
-def clock(look: Look, traits: Traits) -> Thing:
+def clock(_look: Look, traits: Traits) -> Thing:
     """A clock: its case, dial, hands at an hour of its own, a winder behind."""
-    del look
     f, v, pal = traits.family, traits.variant, quiet(traits)
     r, deep = traits.near("radius", 0.05, 0.085, 0.06), f("deep", 0.035, 0.06)
     kind = f.pick("case", ("bells", "feet", "block", "arch"))
@@ -448,9 +445,8 @@ _HANDLES = {
 """From the upper end (0) out (1) to the lower end (2): where, metres inwards, height as a part."""
 
 
-def mug(look: Look, traits: Traits) -> Thing:
+def mug(_look: Look, traits: Traits) -> Thing:
     """A mug of stoneware, china or enamel, empty or with something in it."""
-    del look
     f, v, pal = traits.family, traits.variant, traits.palette(vivid=0.75)
     r, tall = traits.near("radius", 0.036, 0.046, 0.06), traits.near("tall", 0.078, 0.112, 0.06)
     belly = f.pick("belly", (0.0, 0.0, 0.08, 0.16, -0.05))

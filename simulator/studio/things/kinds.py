@@ -8,20 +8,20 @@ from typing import NamedTuple
 from simulator.studio.solid.scene_types import Thing
 from simulator.studio.things.animals import bird, butterfly, fish
 from simulator.studio.things.bags import backpack, handbag
+from simulator.studio.things.balls_and_guitars import guitar, racket, sports_ball
 from simulator.studio.things.books import book, textbook_page
 from simulator.studio.things.cars import car, van
 from simulator.studio.things.clothes import hat, shoe
 from simulator.studio.things.coins import coin
+from simulator.studio.things.containers import bottle, carton, jar, packet
 from simulator.studio.things.cycles import bicycle, motorcycle
 from simulator.studio.things.devices import headphones, speaker, watch
 from simulator.studio.things.dogs import dog
 from simulator.studio.things.household import clock, kettle, lamp, mug, toaster
 from simulator.studio.things.landmarks import bridge, tower
-from simulator.studio.things.packed import bottle, carton, jar, packet
 from simulator.studio.things.papers import board_game, poster, ticket
 from simulator.studio.things.plants import flower, tree
-from simulator.studio.things.play import guitar, racket, sports_ball
-from simulator.studio.things.potted import houseplant, succulent
+from simulator.studio.things.potted_plants import houseplant, succulent
 from simulator.studio.things.science import instrument, molecule
 from simulator.studio.things.signs import flag, sign
 from simulator.studio.things.town import shopfront, statue

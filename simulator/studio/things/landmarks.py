@@ -22,7 +22,7 @@ from simulator.studio.solid.prints import Sheet
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Thing, turned
 from simulator.studio.solid.surfaces import Surface, tiles
 from simulator.studio.solid.surfaces import laid as covered
-from simulator.studio.things.making import (
+from simulator.studio.things.shared_shapes import (
     BRASS,
     DARK_GLASS,
     STEEL,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from simulator.studio.solid.meshes import lathe, shifted, skin, smooth_path
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part
-from simulator.studio.solid.soft import noise
+from simulator.studio.solid.soft_bodies import noise
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 
 GOLDEN = 137.508

@@ -11,8 +11,8 @@ from simulator.studio.solid.meshes import box, joined, lathe, posed, shifted, sk
 from simulator.studio.solid.motifs import illustrate, pattern, star
 from simulator.studio.solid.prints import BOLD, CLAIMS, Box, Face, Sheet, prints_on
 from simulator.studio.solid.scene_types import Material, Mesh, Part, Thing, turned
-from simulator.studio.things.packaging import Design, design
-from simulator.studio.things.packed import STEEL
+from simulator.studio.things.containers import STEEL
+from simulator.studio.things.pack_design import Design, design
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, scale
 

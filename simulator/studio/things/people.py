@@ -12,7 +12,7 @@ import numpy as np
 
 from simulator.studio.solid.meshes import ball, joined, lathe, posed, scaled
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Point, Thing
-from simulator.studio.solid.soft import Limb, chain, flesh, noise, painted, vec
+from simulator.studio.solid.soft_bodies import Limb, chain, flesh, noise, painted, vec
 from simulator.world.pictures.traits import Colour, Draws, luma, mix, oklch
 
 _SKIN = np.array([(238, 200, 178), (226, 180, 152), (206, 154, 120), (176, 122, 86), (132, 86, 58),

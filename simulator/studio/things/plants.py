@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from simulator.studio.solid.meshes import ball, joined, lathe, posed, smooth_path, tube
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
-from simulator.studio.solid.soft import noise
+from simulator.studio.solid.soft_bodies import noise
 from simulator.studio.things.leaves import (
     GOLDEN,
     blade,

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator.studio.solid.meshes import ball, box, joined, posed, shifted, tube
 from simulator.studio.solid.scene_types import Array, Material, Thing, turned
-from simulator.studio.things.making import (
+from simulator.studio.things.shared_shapes import (
     BLACK,
     BRASS,
     CHROME,

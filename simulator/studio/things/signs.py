@@ -10,7 +10,7 @@ from simulator.studio.solid.meshes import ball, box, extrude, joined, lathe, shi
 from simulator.studio.solid.motifs import Colours, illustrate, star, superellipse
 from simulator.studio.solid.prints import BOLD, Face, Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
-from simulator.studio.things.packaging import Design, design
+from simulator.studio.things.pack_design import Design, design
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 

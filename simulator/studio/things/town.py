@@ -9,11 +9,11 @@ import numpy as np
 from simulator.studio.solid.meshes import ball, box, joined, lathe, scaled, sheet, shifted, skin
 from simulator.studio.solid.prints import CLAIMS, FACES, Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Print, Thing
-from simulator.studio.solid.soft import Limb, chain, flesh, noise, painted
+from simulator.studio.solid.soft_bodies import Limb, chain, flesh, noise, painted
 from simulator.studio.solid.surfaces import bricks, dyed, granite, marble, plaster, shades
 from simulator.studio.solid.surfaces import laid as covered
 from simulator.studio.things.landmarks import squared
-from simulator.studio.things.making import (
+from simulator.studio.things.shared_shapes import (
     BLACK,
     BRASS,
     CLEAR,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.studio.solid.scene_types import Array, Lamp, Light
-from simulator.studio.tracing.merging import (
+from simulator.studio.tracing.merged_meshes import (
     GRAINS_MOST,
     Atlas,
     Piece,
@@ -29,7 +29,7 @@ from simulator.studio.tracing.merging import (
     linear,
     merged,
 )
-from simulator.studio.tracing.variant import mitsuba
+from simulator.studio.tracing.mitsuba_variant import mitsuba
 
 SKIES = Path(__file__).parents[3] / "assets" / "light"
 """Environment maps of Poly Haven (CC0)."""

@@ -26,9 +26,9 @@ from simulator.studio.tracing.loaded_scene import (
     room_for,
     stage_for,
 )
-from simulator.studio.tracing.merging import sort
-from simulator.studio.tracing.structure import structured
-from simulator.studio.tracing.variant import mitsuba
+from simulator.studio.tracing.merged_meshes import sort
+from simulator.studio.tracing.mitsuba_variant import mitsuba
+from simulator.studio.tracing.surface_structure import structured
 from simulator.world.pictures.noise import TILE, patch
 
 _GUIDES = 4

@@ -345,8 +345,7 @@ def _check_disk(request: Request, out: Path) -> None:
 def identity_of(request: Request) -> bytes:
     """What makes two worlds the same: the request and the code that answers it."""
     return msgspec.json.encode(
-        {"request": _spelled_out(request), "generator": generator_revision()},
-        order="deterministic",
+        {"request": _spelled_out(request), "generator": generator_revision()}, order="deterministic"
     )
 
 

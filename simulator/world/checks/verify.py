@@ -25,7 +25,7 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import Look
 from simulator.world.language.conversations import check_session
 from simulator.world.language.program import evaluate
-from simulator.world.language.questions.question_records import Conversation, Need, Question
+from simulator.world.language.questions.question_records import Conversation, NeededFact, Question
 from simulator.world.pages.document import Statement
 from simulator.world.pages.grounding_labels import worth
 from simulator.world.pictures.ground_truth import decode_owners
@@ -317,7 +317,7 @@ def _check_grounding(
         if turn is None or states is None:
             problems.append(f"{where}: grounding of an unknown turn or page")
             continue
-        needs = [msgspec.convert(n, Need) for n in turn.extra["needs"]]
+        needs = [msgspec.convert(n, NeededFact) for n in turn.extra["needs"]]
         label = worth(states, needs, facts)
         if label != GROUNDING_LABELS[row["label"]]:
             problems.append(

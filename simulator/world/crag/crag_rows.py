@@ -26,7 +26,7 @@ from simulator.world.build.randomness import Draw
 from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.entity_lines import SheetLine, before, sheet
 from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
-from simulator.world.crag.questions.template_parts import PageNeed
+from simulator.world.crag.questions.templates import PageNeed
 from simulator.world.facts.wording import say_day
 
 

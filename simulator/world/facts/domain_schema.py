@@ -243,9 +243,7 @@ def _value(said: Mapping[str, Any], kind: str | None) -> ValueSpec:
         return Choice(words=tuple(of))
     if shape == "some_of":
         return Several(
-            words=tuple(of),
-            without=said.get("without", {}),
-            in_a_row=said.get("in_a_row", False),
+            words=tuple(of), without=said.get("without", {}), in_a_row=said.get("in_a_row", False)
         )
     return Ref(kinds=tuple(of))
 

@@ -116,8 +116,7 @@ class _Reader:
 
         return call
 
-    def search_by_name(self, at: str, query: str, limit: int = 10) -> list[str]:
-        del at
+    def search_by_name(self, _at: str, query: str, limit: int = 10) -> list[str]:
         wanted = max(1, min(limit, MAX_RESULTS))
         found = self._facts.search_by_name(query, limit=10 * MAX_RESULTS)
         return [e.name for e in found if e.kind in self._kinds][:wanted]

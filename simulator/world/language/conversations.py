@@ -47,8 +47,8 @@ from simulator.world.language.filled_needs import (
 )
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answer_wordings import say_answer, utter
-from simulator.world.language.questions.question_records import Conversation, Need, Question
-from simulator.world.language.voices.need_reader import PLACES, STEPS, Want
+from simulator.world.language.questions.question_records import Conversation, NeededFact, Question
+from simulator.world.language.voices.need_reader import PLACES, STEPS, Need
 from simulator.world.language.voices.voice_reader import voice as voice_of
 
 SHARE_TOLERANCE = 0.02
@@ -66,9 +66,9 @@ class Balance:
     speeds: Counter[str] = field(default_factory=Counter[str])
     visual: int = 0
     used: Counter[str] = field(default_factory=Counter[str])
-    """Need → how often it was asked."""
+    """NeededFact → how often it was asked."""
     flips: Counter[str] = field(default_factory=Counter[str])
-    """Need → by how much it was answered yes (or with a true premise) more often than no."""
+    """NeededFact → by how much it was answered yes (or with a true premise) more often than no."""
     leaning: Counter[str] = field(default_factory=Counter[str])
     """The same of all needs together, premises apart."""
 
@@ -128,9 +128,9 @@ def _added(a: Counter[str], b: Counter[str]) -> Counter[str]:
     return found
 
 
-def asks_for(want: Want) -> str:
+def asks_for(need: Need) -> str:
     """What is kept in balance apart: statements that may be false, and questions."""
-    return "premise" if want.answer[0] == "premise" else "question"
+    return "premise" if need.answer[0] == "premise" else "question"
 
 
 T = TypeVar("T")
@@ -353,7 +353,7 @@ class _Session:
         shops = facts.of_kind("shopfront")
         known = [e for e in shops if e.popularity == plan.popularity] or shops
         self._shop = self._draw.pick([e for e in known if e.id != self._main.id] or shops)
-        self._wants = self._voice.wants(kind)
+        self._needs = self._voice.wants(kind)
         self._places = PLACES
         self._view: tuple[Entity, ...] = ()
         self._said = ""
@@ -392,8 +392,8 @@ class _Session:
         ranks = {w.id: self._rank(w, i, now) - 2 * now.used[w.id] / often for w in may}
         ranked = sorted(may, key=lambda w: ranks[w.id], reverse=True)
         second: Filled | None = None
-        for want in ranked:
-            filled = fill(want, self._moment(i, want))
+        for need in ranked:
+            filled = fill(need, self._moment(i, need))
             if filled is None or self._given_away(filled):
                 continue
             if filled.as_wanted:
@@ -406,19 +406,16 @@ class _Session:
         self._add(i, second)
         return True
 
-    def _candidates(self, i: int) -> list[Want]:
+    def _candidates(self, i: int) -> list[Need]:
         """What may be said now: what leans on the turn before, or a step of the errand."""
         if not i:
             wanted = self._plan.query_type
-            fits = [w for w in self._wants if w.opens and wanted in ("", w.query_type)]
+            fits = [w for w in self._needs if w.opens and wanted in ("", w.query_type)]
             return [w for w in fits if not self._shifts(w)]
         last = self.filled[-1].want
         step = max(f.want.step for f in self.filled)
         asked = {f.want.id for f in self.filled}
-        found = [
-            *last.then,
-            *(w for w in self._wants if w.step >= step and w.id not in asked),
-        ]
+        found = [*last.then, *(w for w in self._needs if w.step >= step and w.id not in asked)]
         may_shift = self._shifted < self._plan.shifts
         away = self.questions[-1].domain != self._plan.domain
         return [
@@ -427,70 +424,70 @@ class _Session:
             and (may_shift or not self._shifts(w) or (away and w in last.then))
         ]  # fmt: skip
 
-    def _rank(self, want: Want, i: int, now: Balance) -> float:
+    def _rank(self, need: Need, i: int, now: Balance) -> float:
         """How much a need is wanted now."""
-        rank = self._lack(want, now)
-        rank += Draw(self._facts.seed, self._plan.id, i, want.id).uniform()
+        rank = self._lack(need, now)
+        rank += Draw(self._facts.seed, self._plan.id, i, need.id).uniform()
         if self._plan.turns > 1:
             left = self._plan.turns - i - 1
-            rank -= abs(want.step - i * len(STEPS) / self._plan.turns)
-            after = self._after(want)
+            rank -= abs(need.step - i * len(STEPS) / self._plan.turns)
+            after = self._after(need)
             rank -= 9.0 if len(after) < left else 0.0  # it would be the end of the errand
-            rank += 1.0 if self.filled and want in self.filled[-1].want.then else 0.0
-            rank -= 3.0 if is_mistaken(want, self._main, self._came_up(want)) else 0.0
-            if left and want.then:  # what can only be asked after it
-                rank += max(0.0, 0.7 * max(self._lack(after, now) for after in want.then))
+            rank += 1.0 if self.filled and need in self.filled[-1].want.then else 0.0
+            rank -= 3.0 if is_mistaken(need, self._main, self._came_up(need)) else 0.0
+            if left and need.then:  # what can only be asked after it
+                rank += max(0.0, 0.7 * max(self._lack(after, now) for after in need.then))
             if self._shifted < self._plan.shifts:
-                rank += 6.0 if i and self._shifts(want) else 0.0
-                rank += 3.0 if 0 < self._turns_away(want) <= left else 0.0
+                rank += 6.0 if i and self._shifts(need) else 0.0
+                rank += 3.0 if 0 < self._turns_away(need) <= left else 0.0
                 may_shift = any(self._turns_away(w) < left for w in after)
-                rank -= 0.0 if may_shift or self._turns_away(want) <= left else 9.0
+                rank -= 0.0 if may_shift or self._turns_away(need) <= left else 9.0
         return rank
 
-    def _after(self, want: Want) -> list[Want]:
+    def _after(self, need: Need) -> list[Need]:
         """The needs that there are to go on with after it."""
-        asked = {want.id, *(f.want.id for f in self.filled)}
-        places = set(self._places) & set(want.places)
+        asked = {need.id, *(f.want.id for f in self.filled)}
+        places = set(self._places) & set(need.places)
         return [
             w
-            for w in self._wants
-            if w.step >= want.step and w.id not in asked and places & set(w.places)
+            for w in self._needs
+            if w.step >= need.step and w.id not in asked and places & set(w.places)
         ]
 
-    def _lack(self, want: Want, now: Balance) -> float:
-        said = want.meanings[self._main.kind]
-        return now.lack(want.query_type, said.dynamism, visual=self._is_seen(want))
+    def _lack(self, need: Need, now: Balance) -> float:
+        said = need.meanings[self._main.kind]
+        return now.lack(need.query_type, said.dynamism, visual=self._is_seen(need))
 
-    def _is_seen(self, want: Want) -> bool:
+    def _is_seen(self, need: Need) -> bool:
         """Whether the picture alone answers it."""
-        said = want.meanings[self._main.kind]
-        return said.is_visual and (want.query_type == TYPES[0] or self._is_legible)
+        said = need.meanings[self._main.kind]
+        return said.is_visual and (need.query_type == TYPES[0] or self._is_legible)
 
     @property
     def _is_legible(self) -> bool:
         """Whether print can be read; before anything is asked that is still open."""
         return self._text_clue or (self._has_label and not self.questions)
 
-    def _turns_away(self, want: Want) -> int:
+    def _turns_away(self, need: Need) -> int:
         """After how many follow-ups it leads to another domain; very many where it never does."""
-        if self._shifts(want):
+        if self._shifts(need):
             return 0
-        return 1 + min(map(self._turns_away, want.then), default=99)
+        return 1 + min(map(self._turns_away, need.then), default=99)
 
-    def _shifts(self, want: Want) -> bool:
+    def _shifts(self, need: Need) -> bool:
         """Whether a need leads to another domain."""
-        if "shop" in want.things and not want.things & {"it", "both", "these", "next"}:
+        if "shop" in need.things and not need.things & {"it", "both", "these", "next"}:
             return self._plan.domain != "local"
-        said = want.meanings[self._main.kind]
+        said = need.meanings[self._main.kind]
         kinds = [k for root, k, _ in said.reads if root == "answer" and k not in HUBS]
         kinds += [k for k in said.kinds if said.result == "thing" and k not in HUBS]
         return any(domain_of_kind(k).name != self._plan.domain for k in kinds)
 
-    def _moment(self, i: int, want: Want) -> Moment:
-        flips = self._before.flips[want.id] + self._mine.flips[want.id]
-        asks = asks_for(want)
+    def _moment(self, i: int, need: Need) -> Moment:
+        flips = self._before.flips[need.id] + self._mine.flips[need.id]
+        asks = asks_for(need)
         flips = flips or self._before.leaning[asks] + self._mine.leaning[asks]
-        draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, want.id)
+        draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, need.id)
         last = self.filled[-1] if self.filled else None
         named = last.answer.value if last is not None and last.answer.kind == "entity" else None
         return Moment(
@@ -504,13 +501,13 @@ class _Session:
             answer=self._facts.entity(named) if named else None,
             polarity=draw.chance(0.5) if not flips else flips < 0,
             text_clue=self._is_legible,
-            came_up=self._came_up(want),
+            came_up=self._came_up(need),
             is_first=not i,
         )
 
-    def _came_up(self, want: Want) -> Entity | None:
+    def _came_up(self, need: Need) -> Entity | None:
         """What was spoken of last, as far as it is not what a need leans on."""
-        if not self.filled or want in self.filled[-1].want.then:
+        if not self.filled or need in self.filled[-1].want.then:
             return None
         last = self.filled[-1]
         is_named = last.answer.kind == "entity"
@@ -540,19 +537,19 @@ class _Session:
         self._shifted += question.domain != self._plan.domain and self._shifts(filled.want)
 
     def _question(self, i: int, filled: Filled) -> Question:
-        want, subject, main = filled.want, filled.subject, self._main
-        said = want.meanings[main.kind]
+        need, subject, main = filled.want, filled.subject, self._main
+        said = need.meanings[main.kind]
         draw = Draw(self._facts.seed, self._plan.id, i, "words")
         texts = draw.shuffled([utter(text, draw) for text in filled.texts])
         wording, accept = say_answer(filled.answer, self._facts)
-        leans = bool(i) and (not want.opens or "answer" in want.things)
+        leans = bool(i) and (not need.opens or "answer" in need.things)
         known = any(n in self._said for n in (main.name, *main.aliases))
         touched = dict.fromkeys((subject.id, *(a.entity_id for a in filled.accesses)))
         beside = filled.beside
         return Question(
             id=f"{self._plan.id}-{i}",
             index=i,
-            template=f"{self._plan.domain}/{want.answer[0]}/{want.id.replace('/', '.')}",
+            template=f"{self._plan.domain}/{need.answer[0]}/{need.id.replace('/', '.')}",
             text=texts[0],
             ways=tuple(texts[1:]),
             answer=wording,
@@ -563,22 +560,23 @@ class _Session:
             entity_id=subject.id,
             entities=tuple(touched),
             needs=tuple(
-                Need(entity_id=a.entity_id, attribute=a.attribute, at=a.at) for a in filled.accesses
+                NeededFact(entity_id=a.entity_id, attribute=a.attribute, at=a.at)
+                for a in filled.accesses
             ),
             visible=(main.id, *(e.id for e in beside)),
             means=filled.means,
             could_mean=filled.could_mean,
             settled_by=_settled_by(i, filled, texts[0], leans=leans),
             domain=self._domain(filled),
-            query_type=want.query_type,
-            form=_form(want, filled),
+            query_type=need.query_type,
+            form=_form(need, filled),
             dynamism=said.dynamism,
             popularity=subject.popularity,
             source=self._plan.source,
             needs_image=bool(filled.means) and bool(beside or not known),
             needs_history=leans,
             text_clue=self._text_clue,
-            external=bool(filled.accesses) and not self._is_seen(want),
+            external=bool(filled.accesses) and not self._is_seen(need),
             false_premise=filled.false_premise,
             choice=filled.choice,
         )
@@ -603,14 +601,14 @@ def _settled_by(i: int, filled: Filled, text: str, *, leans: bool) -> str:
     return "history" if i and (leans or not points(text)) else "attention"
 
 
-def _form(want: Want, filled: Filled) -> str:
+def _form(need: Need, filled: Filled) -> str:
     if filled.false_premise:
         return "false-premise"
     if filled.answer.kind == "entities":
         return "set"
-    if any(slot.how in ("past", "claim") for slot in want.slots.values()):
+    if any(slot.how in ("past", "claim") for slot in need.slots.values()):
         return "condition"
-    return "post-processing" if want.query_type == "reasoning" else "plain"
+    return "post-processing" if need.query_type == "reasoning" else "plain"
 
 
 def _pool(statistics: Statistics, facts: FactBase, plan: SessionPlan, kind: str) -> list[Entity]:

@@ -164,10 +164,7 @@ class _Reading:
         if of.result != "thing":
             raise DataError(f"{relation!r} is no relation to a person, a firm, a town or a thing.")
         return Meaning(
-            result="things",
-            kinds=(self._kind,),
-            types=("aggregation", "multi-hop"),
-            reads=of.reads,
+            result="things", kinds=(self._kind,), types=("aggregation", "multi-hop"), reads=of.reads
         )
 
     def _without(self, _op: str, things: Any, _thing: Any) -> Meaning:

@@ -25,7 +25,7 @@ from simulator.world.language.questions.answer_wordings import (
     spoken_day,
     spoken_time,
 )
-from simulator.world.language.voices.need_reader import Slot, Want
+from simulator.world.language.voices.need_reader import Need, Slot
 
 MOST_NAMES = 4
 """In one answer: what fits an ear."""
@@ -90,7 +90,7 @@ class Moment:
 class Filled:
     """A need with everything that is asked and answered."""
 
-    want: Want
+    want: Need
     program: list[Any]
     answer: Answer
     accesses: tuple[Access, ...]
@@ -112,15 +112,15 @@ class Filled:
         return ("Yes", "No") if is_asked else ()
 
 
-def fill(want: Want, moment: Moment) -> Filled | None:
+def fill(need: Need, moment: Moment) -> Filled | None:
     """The need asked now, or None where it cannot be: no such thing in view, no single answer."""
     kind = moment.main.kind
-    if kind not in want.meanings or _needs_unseen_print(want, moment):
+    if kind not in need.meanings or _needs_unseen_print(need, moment):
         return None
     best: Filled | None = None
     for _ in range(_DRAWS):
         try:
-            best = _drawn(want, moment) or best
+            best = _drawn(need, moment) or best
         except DataError:
             continue  # a tie, an empty set, a time that has passed
         if best is None or best.as_wanted:
@@ -128,9 +128,9 @@ def fill(want: Want, moment: Moment) -> Filled | None:
     return best
 
 
-def _needs_unseen_print(want: Want, moment: Moment) -> bool:
+def _needs_unseen_print(need: Need, moment: Moment) -> bool:
     legible = moment.text_clue and moment.main.look and moment.main.look.label
-    return _reads_print(want.answer) and not legible
+    return _reads_print(need.answer) and not legible
 
 
 def _reads_print(node: Any) -> bool:
@@ -139,8 +139,8 @@ def _reads_print(node: Any) -> bool:
     )
 
 
-def _drawn(want: Want, moment: Moment) -> Filled | None:
-    things = want.things
+def _drawn(need: Need, moment: Moment) -> Filled | None:
+    things = need.things
     beside = _beside(things, moment)
     if beside is None or ("answer" in things and moment.answer is None):
         return None
@@ -149,7 +149,7 @@ def _drawn(want: Want, moment: Moment) -> Filled | None:
     words = {"noun": noun_of(moment.main.kind), "plural": plural_of(moment.main.kind),
              "other": other.name, "shop": moment.shop.name}  # fmt: skip
     false_premise = False
-    for name, slot in want.slots.items():
+    for name, slot in need.slots.items():
         values[name], words[name], wrong = _SLOTS[slot.how](slot, moment, values)
         false_premise = false_premise or wrong
     main = moment.main
@@ -159,20 +159,20 @@ def _drawn(want: Want, moment: Moment) -> Filled | None:
     }  # fmt: skip
     nodes: dict[str, Any] = {n: ["it", e.id] for n, e in named.items() if e is not None}
     nodes["both"] = nodes["these"] = ["these", main.id, *(e.id for e in beside)]
-    program = bind(want.answer, nodes, values)
+    program = bind(need.answer, nodes, values)
     result, accesses = evaluate(program, moment.facts, moment.at)
     if result.kind in ("entities", "words") and len(result.value) > MOST_NAMES:
         return None
     means = _means(things, moment, beside)
-    says = want.later if want.later and not moment.is_first else want.say
-    if is_mistaken(want, main, moment.came_up):
-        pointing = tuple(text for text in (*want.say, *want.later) if points(text))
+    says = need.later if need.later and not moment.is_first else need.say
+    if is_mistaken(need, main, moment.came_up):
+        pointing = tuple(text for text in (*need.say, *need.later) if points(text))
         says = pointing or tuple(f"this one here again, {text}" for text in says)
     texts = tuple(_filled(text, words) for text in says)
     subject = next((e for name, e in named.items() if name in things and e is not None), main)
     turns_out = result.value if result.kind == "bool" else moment.polarity
     return Filled(
-        want=want,
+        want=need,
         program=program,
         answer=result,
         accesses=accesses,
@@ -182,7 +182,7 @@ def _drawn(want: Want, moment: Moment) -> Filled | None:
         means=means,
         false_premise=false_premise,
         as_wanted=turns_out is moment.polarity,
-        could_mean=_could_mean(want, texts, moment.main.kind) if means else (),
+        could_mean=_could_mean(need, texts, moment.main.kind) if means else (),
     )
 
 
@@ -191,11 +191,11 @@ def points(text: str) -> bool:
     return re.search(r"\b(this|these|here|that)\b|\{noun\}", text, re.I) is not None
 
 
-def is_mistaken(want: Want, main: Entity, came_up: Entity | None) -> bool:
+def is_mistaken(need: Need, main: Entity, came_up: Entity | None) -> bool:
     """Whether "it" would be taken for what came up last, as that has what is asked for as well."""
-    if came_up is None or came_up.id == main.id or "it" not in want.things:
+    if came_up is None or came_up.id == main.id or "it" not in need.things:
         return False
-    reads = want.meanings[main.kind].reads
+    reads = need.meanings[main.kind].reads
     asked = {key for root, kind, key in reads if root == "it" and kind == main.kind}
     return asked <= {a.key for a in attributes_of(came_up.kind)}
 
@@ -320,14 +320,14 @@ _SLOTS = {"pick": _pick, "near": _near, "past": _past, "later": _later, "claim":
 # -- what the words leave room for
 
 
-def _could_mean(want: Want, texts: tuple[str, ...], kind: str) -> tuple[str, ...]:
+def _could_mean(need: Need, texts: tuple[str, ...], kind: str) -> tuple[str, ...]:
     """The kinds that a noun in the words fits; without one, all that have what is asked for."""
     said = " ".join(texts).casefold()
     named = {k for noun, kinds in _nouns().items() if kind in kinds
              and re.search(rf"\b{re.escape(noun)}\b", said) for k in kinds}  # fmt: skip
     if named:
         return tuple(sorted(named))
-    reads = want.meanings[kind].reads
+    reads = need.meanings[kind].reads
     keys = {key for root, of, key in reads if root in _IN_VIEW and of == kind}
     return tuple(k for k in _kinds() if keys <= {a.key for a in attributes_of(k)})
 

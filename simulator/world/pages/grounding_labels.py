@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.factbase import FactBase
-from simulator.world.language.questions.question_records import Need
+from simulator.world.language.questions.question_records import NeededFact
 from simulator.world.pages.document import Document, Statement
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT, PagePlan
 from simulator.world.pages.page_writer import Order, compose
@@ -43,7 +43,7 @@ class Grounder:
         self._facts, self._plan = facts, plan
         self._documents: dict[str, Document] = {}
 
-    def of_turn(self, turn_id: str, needs: Sequence[Need], at: str) -> list[Grounding]:
+    def of_turn(self, turn_id: str, needs: Sequence[NeededFact], at: str) -> list[Grounding]:
         """Up to fifty labelled pages for a question: one relevant to two irrelevant."""
         entities = tuple(dict.fromkeys(d.entity_id for d in needs))
         seen = self._labelled([o for e in entities for o in self._plan.relevant_to(e)], needs, at)
@@ -63,7 +63,9 @@ class Grounder:
         far = [draw.pick(self._plan.orders) for _ in range(2 * wanted)] if self._plan.orders else []
         return list({o.id: o for o in [*near, *far]}.values())[: 3 * wanted]
 
-    def _labelled(self, orders: list[Order], needs: Sequence[Need], at: str) -> list[Grounding]:
+    def _labelled(
+        self, orders: list[Order], needs: Sequence[NeededFact], at: str
+    ) -> list[Grounding]:
         """Pages that were written before the question was asked, each with its label."""
         return [label(self._document(o), needs, at, self._facts) for o in orders if o.as_of <= at]
 
@@ -76,12 +78,7 @@ class Grounder:
         return document
 
 
-def label(
-    document: Document,
-    needs: Sequence[Need],
-    at: str,
-    facts: FactBase,
-) -> Grounding:
+def label(document: Document, needs: Sequence[NeededFact], at: str, facts: FactBase) -> Grounding:
     """Label one page for one question."""
     best, passage, supports = "irrelevant", document.blocks[0], list[str]()
     for statement, block in document.statements:
@@ -100,7 +97,7 @@ def label(
     )
 
 
-def worth(states: Iterable[Statement], needs: Sequence[Need], facts: FactBase) -> str:
+def worth(states: Iterable[Statement], needs: Sequence[NeededFact], facts: FactBase) -> str:
     """The label that statements earn: that of the best of them."""
     best = "irrelevant"
     for statement in states:
@@ -111,7 +108,7 @@ def worth(states: Iterable[Statement], needs: Sequence[Need], facts: FactBase) -
     return best
 
 
-def _worth(statement: Statement, need: Need, facts: FactBase) -> str:
+def _worth(statement: Statement, need: NeededFact, facts: FactBase) -> str:
     if statement.entity_id != need.entity_id:
         return "irrelevant"
     if statement.attribute != need.attribute or not statement.is_true:

@@ -16,7 +16,7 @@ from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import HUBS, Entity, Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.askable_things import Family, askable
-from simulator.world.language.questions.question_records import Need
+from simulator.world.language.questions.question_records import NeededFact
 from simulator.world.pages.page_writer import Order, can_be_wrong, fact_at
 
 IRRELEVANT_PER_RELEVANT = 2
@@ -70,10 +70,10 @@ class PagePlan:
         return Draw(self._seed, "page voice", order.copy_of or order.id).pick(self._voices)
 
 
-def plan_pages(facts: FactBase, needs: Iterable[Need], voices: Sequence[str]) -> PagePlan:
+def plan_pages(facts: FactBase, needs: Iterable[NeededFact], voices: Sequence[str]) -> PagePlan:
     """Order the pages for what is asked, each in one of the voices. The order of the needs does
     not matter."""
-    wanted: dict[str, list[Need]] = {}
+    wanted: dict[str, list[NeededFact]] = {}
     for need in needs:
         wanted.setdefault(need.entity_id, []).append(need)
     plan = PagePlan(facts.seed, voices)
@@ -97,7 +97,7 @@ def plan_pages(facts: FactBase, needs: Iterable[Need], voices: Sequence[str]) ->
 
 
 def _plan_family(
-    plan: PagePlan, family: Family, wanted: Mapping[str, list[Need]], facts: FactBase
+    plan: PagePlan, family: Family, wanted: Mapping[str, list[NeededFact]], facts: FactBase
 ) -> None:
     """The pages of a family of which some are asked about: the same for all of its members.
 
@@ -109,7 +109,7 @@ def _plan_family(
     if not asked:
         return
     for entity in members:
-        of = [Need(entity_id=entity.id, attribute=key, at=at) for key, at in asked]
+        of = [NeededFact(entity_id=entity.id, attribute=key, at=at) for key, at in asked]
         orders = _about(entity, _distinct(of, facts), facts)
         if entity.id not in wanted:
             orders = [_unasked(o) for o in orders]
@@ -135,7 +135,7 @@ def is_withheld(facts: FactBase, entity_id: str, attribute: str) -> bool:
     return Draw(facts.seed, "web gap", entity_id, attribute).chance(WEB_GAP)
 
 
-def _about(entity: Entity, needs: list[Need], facts: FactBase) -> list[Order]:
+def _about(entity: Entity, needs: list[NeededFact], facts: FactBase) -> list[Order]:
     """The relevant pages of one entity."""
     avoid = tuple(
         a.key for a in facts.attributes(entity.id) if is_withheld(facts, entity.id, a.key)
@@ -200,9 +200,9 @@ def _variant(source: Order, mark: str, label: str, **changes: object) -> Order:
     return replace(source, id=f"{source.id}{mark}", label=label, **changes)
 
 
-def _distinct(needs: Iterable[Need], facts: FactBase) -> list[Need]:
+def _distinct(needs: Iterable[NeededFact], facts: FactBase) -> list[NeededFact]:
     """One need for each value that held at some time: the earliest."""
-    found: dict[tuple[str, str], Need] = {}
+    found: dict[tuple[str, str], NeededFact] = {}
     for need in needs:
         start = _fact(facts, need).valid_from or ""
         known = found.get((need.attribute, start))
@@ -258,17 +258,17 @@ def styles_for(entity: Entity, facts: FactBase) -> tuple[str, ...]:
     return _STYLES["goods" if sold and entity.domain != "local" else "things"]
 
 
-def _fact(facts: FactBase, need: Need) -> Fact:
+def _fact(facts: FactBase, need: NeededFact) -> Fact:
     return facts.fact(need.entity_id, need.attribute, need.at)
 
 
-def _earlier(facts: FactBase, need: Need) -> list[Fact]:
+def _earlier(facts: FactBase, need: NeededFact) -> list[Fact]:
     start = _fact(facts, need).valid_from or ""
     history = facts.history(need.entity_id, need.attribute)
     return [f for f in history if (f.valid_from or "") < start]
 
 
-def _holds(facts: FactBase, need: Need, as_of: str) -> bool:
+def _holds(facts: FactBase, need: NeededFact, as_of: str) -> bool:
     """Whether a page of that time, written before the question, states the needed value."""
     fact = fact_at(facts, need.entity_id, need.attribute, as_of)
     return (

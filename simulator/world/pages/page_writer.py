@@ -254,8 +254,7 @@ class _Page:
 
     def text(self, *lines: str | PageLine) -> Block:
         return Block(
-            kind="text",
-            lines=tuple(PageLine(text=t) if isinstance(t, str) else t for t in lines),
+            kind="text", lines=tuple(PageLine(text=t) if isinstance(t, str) else t for t in lines)
         )
 
     def post(self, *lines: PageLine) -> Block:
@@ -383,14 +382,8 @@ def _news(v: _Page, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     half = (len(stated) + 1) // 2
     first, second, *_ = v.headings()
     return lead, [
-        Section(
-            heading=first,
-            blocks=(v.text(lead, *v.chatter(1)), *v.paragraphs(stated[:half])),
-        ),
-        Section(
-            heading=second,
-            blocks=(*v.paragraphs(stated[half:], 2), v.text(*v.chatter(2))),
-        ),
+        Section(heading=first, blocks=(v.text(lead, *v.chatter(1)), *v.paragraphs(stated[:half]))),
+        Section(heading=second, blocks=(*v.paragraphs(stated[half:], 2), v.text(*v.chatter(2)))),
     ]
 
 

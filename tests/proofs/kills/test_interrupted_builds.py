@@ -19,7 +19,7 @@ import pytest
 import small_index
 from small_index import ColourEncoder, build
 
-from mmrag.errors import Unavailable
+from mmrag.errors import StoreError, Unavailable
 from mmrag.search.index import build as building
 from mmrag.search.index import chroma as databases
 from mmrag.search.index.build import build_index
@@ -166,6 +166,8 @@ def test_a_part_that_was_cut_short_is_made_again(
         patch.setattr(building._PartOfIndex, "_fill", stops)
         with pytest.raises(KeyboardInterrupt):
             build(source_folder, tmp_path / "ix")
+    with pytest.raises(StoreError, match="not finished"):
+        open_index(tmp_path / "ix")
     parts = sorted((tmp_path / "ix/images/parts").glob("*.arrow"))
     whole = parts[1].read_bytes()
     parts[1].write_bytes(whole[: len(whole) // 2])

@@ -12,22 +12,14 @@ import pytest
 from PIL import Image
 from small_index import COLOURS, ColourEncoder, build, coloured, png, scene
 
-from mmrag.errors import ConflictError, DataError, ImageError, StoreError, Unavailable, UsageError
+from mmrag.errors import ConflictError, DataError, ImageError, StoreError, UsageError
 from mmrag.files.atomic import owning
 from mmrag.files.images import LazyImage
 from mmrag.passages import Chunker
-from mmrag.search.image.image_kg import entities_of
 from mmrag.search.image.regions import SMALL
-from mmrag.search.index import build as building
 from mmrag.search.index.build import build_index
-from mmrag.search.index.chroma import IMAGES, WEB, open_folder, open_server
-from mmrag.search.index.open import (
-    Index,
-    open_index,
-    read_manifests,
-    rebuild_derived,
-    verify_index,
-)
+from mmrag.search.index.chroma import IMAGES, WEB, open_folder
+from mmrag.search.index.open import Index, open_index, read_manifests, rebuild_derived, verify_index
 from mmrag.search.index.public_package_index import export_index, import_index
 from mmrag.search.index.row_table import RowTable, write_rows
 from mmrag.search.index.sources import open_source
@@ -61,13 +53,6 @@ def test_a_small_thing_is_looked_at_closer(index: Index) -> None:
     assert x1 - x0 < SMALL * 960 - 1
     assert x0 < 480 < x1
     assert y0 < 587 < y1
-
-
-def test_entities_have_score_and_margin(index: Index) -> None:
-    hits = index.images.search_images([LazyImage.from_pil(coloured((200, 30, 30)))], 6)[0]
-    first, second, *_ = entities_of(hits)
-    assert first.name == "Alder Kettle"
-    assert first.margin == pytest.approx(first.score - second.score, abs=1e-5)
 
 
 def test_pages_are_found_once_with_their_passage(index: Index, source_folder: Path) -> None:
@@ -147,30 +132,6 @@ def test_another_encoder_is_refused_by_name(index_folder: Path) -> None:
         open_index(index_folder, text_encoder=Other())
 
 
-def test_a_killed_build_resumes_to_the_same_index(
-    source_folder: Path, index_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(building, "PICTURES_PER_PART", 2)
-    monkeypatch.setattr(building, "PAGES_PER_PART", 2)
-    calls = 0
-    write = building.write_part
-
-    def dies(*arguments: object) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == 3:
-            raise KeyboardInterrupt
-        write(*arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(building, "write_part", dies)
-    with pytest.raises(KeyboardInterrupt):
-        build(source_folder, tmp_path / "ix")
-    with pytest.raises(StoreError, match="not finished"):
-        open_index(tmp_path / "ix")
-    build(source_folder, tmp_path / "ix")
-    assert open_index(tmp_path / "ix").fingerprint == open_index(index_folder).fingerprint
-
-
 def test_another_build_in_the_same_place_is_refused(
     source_folder: Path, index_folder: Path
 ) -> None:
@@ -222,17 +183,6 @@ def test_no_index_and_no_source(tmp_path: Path) -> None:
         open_source(str(tmp_path))
     with pytest.raises(DataError, match="no such folder"):
         open_source("./nowhere")
-
-
-def test_a_server_that_is_down_is_named() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
-    with (
-        pytest.raises(Unavailable, match="cannot be reached"),
-        open_server(f"http://127.0.0.1:{port}", IMAGES, seconds=1),
-    ):
-        pass
 
 
 def test_export_and_import_keep_every_answer(

@@ -191,8 +191,7 @@ def test_a_folder_that_cannot_be_written_is_named(
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["images/manifest.json", "images/vectors.npy", "web/rows.arrow", "web/words/rarity.npy"],
+    "name", ["images/manifest.json", "images/vectors.npy", "web/rows.arrow", "web/words/rarity.npy"]
 )
 def test_building_again_mends_what_is_broken(
     source_folder: Path, index_folder: Path, tmp_path: Path, name: str

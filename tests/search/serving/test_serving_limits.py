@@ -26,11 +26,7 @@ from test_serving import ask
 from mmrag.errors import ConflictError, UsageError
 from mmrag.local_server import address, listen
 from mmrag.search.index.open import Index
-from mmrag.search.serving.http_api import (
-    Limits,
-    http_app,
-    serve_http,
-)
+from mmrag.search.serving.http_api import Limits, http_app, serve_http
 
 
 @contextmanager

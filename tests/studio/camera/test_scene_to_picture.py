@@ -189,7 +189,7 @@ def test_the_same_scene_gives_the_same_bytes_and_another_key_another_eye() -> No
 
 _TAKEN = """
 import hashlib, sys
-from simulator.studio.tracing.variant import mitsuba
+from simulator.studio.tracing.mitsuba_variant import mitsuba
 mitsuba()
 import drjit
 drjit.set_thread_count(int(sys.argv[1]))

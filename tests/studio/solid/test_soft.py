@@ -7,7 +7,7 @@ import pytest
 
 from simulator.studio.solid.meshes import box
 from simulator.studio.solid.scene_types import Array
-from simulator.studio.solid.soft import Limb, chain, flesh, noise, painted
+from simulator.studio.solid.soft_bodies import Limb, chain, flesh, noise, painted
 
 
 def test_a_ball_is_as_large_as_it_says() -> None:

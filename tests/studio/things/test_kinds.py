@@ -9,10 +9,10 @@ from things_checks import faults_of_kind, faults_of_prints, faults_of_variants, 
 from simulator.studio.camera.staging import label_prints
 from simulator.studio.solid.scene_types import Lamp, Light, Placed, View, moved
 from simulator.studio.things import animals, clothes, dogs, plants
-from simulator.studio.things.bodies import drawn_wheel, wheel_parts
 from simulator.studio.things.kinds import KINDS, build
-from simulator.studio.things.making import CHROME, RUBBER
 from simulator.studio.things.science import ATOMS, structure
+from simulator.studio.things.shared_shapes import CHROME, RUBBER
+from simulator.studio.things.vehicle_bodies import drawn_wheel, wheel_parts
 from simulator.studio.tracing.tracer import trace
 from simulator.world.facts.look import LABELLED
 from simulator.world.pictures.traits import Draws, Traits

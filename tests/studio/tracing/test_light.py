@@ -24,9 +24,9 @@ from simulator.studio.solid.scene_types import (
     moved,
 )
 from simulator.studio.tracing.loaded_scene import SKIES, sky_light
-from simulator.studio.tracing.merging import WHITEST, linear
+from simulator.studio.tracing.merged_meshes import WHITEST, linear
+from simulator.studio.tracing.mitsuba_variant import mitsuba
 from simulator.studio.tracing.tracer import trace
-from simulator.studio.tracing.variant import mitsuba
 
 pytestmark = pytest.mark.proof("render")
 
@@ -113,7 +113,7 @@ SCENE = """
 import json, sys
 sys.path.insert(0, "tests/studio/tracing")
 from test_light import in_colours
-from simulator.studio.tracing.variant import mitsuba
+from simulator.studio.tracing.mitsuba_variant import mitsuba
 print(json.dumps([mitsuba().variant(), in_colours()]))
 """
 

@@ -25,9 +25,9 @@ from simulator.studio.solid.scene_types import (
     moved,
     turned,
 )
-from simulator.studio.tracing import merging, tracer, variant
+from simulator.studio.tracing import merged_meshes, mitsuba_variant, tracer
+from simulator.studio.tracing.mitsuba_variant import mitsuba
 from simulator.studio.tracing.tracer import glance, trace
-from simulator.studio.tracing.variant import mitsuba
 
 VIEW = View((0.0, -2.0, 0.5), (0.0, 0.0, 0.5), angle=60.0, aperture=1e-5)
 LIGHT = Light("studio", lamps=(Lamp((0, -2, 3), (0, 0, 0), 1, 1, (255, 255, 255), 5),))
@@ -84,17 +84,17 @@ def test_sheets_stand_upright_and_are_not_mirrored(times: int) -> None:
     assert left[1] > 2 * right[1]
 
 
-def ground(tiles: float, side: float) -> merging.Piece:
+def ground(tiles: float, side: float) -> merged_meshes.Piece:
     """A level square whose sheet is repeated `tiles` times along each side."""
     mesh = posed(sheet(side, side), turned((1, 0, 0), -90))
     mesh = mesh._replace(uv=mesh.uv * np.float32(tiles) - np.float32(0.3))
     card = Material(sheet=np.zeros((8, 8, 3), np.uint8))
-    return merging.Piece(Part(mesh, card), np.eye(4), 0)
+    return merged_meshes.Piece(Part(mesh, card), np.eye(4), 0)
 
 
 def test_a_sheet_that_repeats_is_cut_where_it_begins_anew() -> None:
     piece = ground(2.5, 5.0)
-    shape = merging.merged([piece])
+    shape = merged_meshes.merged([piece])
     assert shape is not None
     corners = shape.at[shape.faces].astype(float)
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -109,9 +109,9 @@ def test_a_sheet_that_repeats_is_cut_where_it_begins_anew() -> None:
 
 
 def test_vast_grounds_are_fine_only_near_the_eye() -> None:
-    pieces, atlas = merging.in_one_picture([ground(400.0, 400.0)])
+    pieces, atlas = merged_meshes.in_one_picture([ground(400.0, 400.0)])
     assert len(atlas.places) == 2
-    shape = merging.merged(pieces)
+    shape = merged_meshes.merged(pieces)
     assert shape is not None
     assert len(shape.faces) < 100_000, "160,000 tiles"
 
@@ -192,7 +192,7 @@ def test_more_things_and_materials_compile_no_other_kernel() -> None:
 
 _HASHED = """
 import hashlib, sys
-from simulator.studio.tracing.variant import mitsuba
+from simulator.studio.tracing.mitsuba_variant import mitsuba
 mitsuba()
 import drjit
 drjit.set_thread_count(int(sys.argv[1]))
@@ -220,7 +220,7 @@ def test_equal_bytes_whatever_came_before_and_with_any_number_of_threads() -> No
 
 def test_sheets_beyond_what_a_scene_may_have_become_smaller() -> None:
     large = [Material(sheet=np.full((1024, 2100, 3), 10 * i, np.uint8)) for i in range(6)]
-    atlas = merging.pack([*large, Material((9, 9, 9))])
+    atlas = merged_meshes.pack([*large, Material((9, 9, 9))])
     assert atlas.colour.shape[0] * atlas.colour.shape[1] < 10_000_000
     for i, (x, y, w, h) in enumerate(atlas.places[:6]):
         height, width = atlas.colour.shape[:2]
@@ -230,7 +230,7 @@ def test_sheets_beyond_what_a_scene_may_have_become_smaller() -> None:
 
 def test_seams_of_a_smooth_mesh_are_closed() -> None:
     """A turned profile meets itself: both sides of its seam look the same way."""
-    shape = merging.merged([merging.Piece(Part(ball(0.1), Material()), np.eye(4), 0)])
+    shape = merged_meshes.merged([merged_meshes.Piece(Part(ball(0.1), Material()), np.eye(4), 0)])
     assert shape is not None
     outward = shape.at / np.linalg.norm(shape.at, axis=1, keepdims=True)
     assert ((outward * shape.normals).sum(1) > 0.99).all()
@@ -243,7 +243,7 @@ def test_a_wrong_llvm_is_named_with_its_cure(
     wrong.write_bytes(b"no library")
     monkeypatch.setenv("DRJIT_LIBLLVM_PATH", str(wrong))
     with pytest.raises(UsageError, match="unset it"):
-        variant.find_llvm()
+        mitsuba_variant.find_llvm()
 
 
 @pytest.mark.proof("render")
@@ -257,12 +257,12 @@ def test_a_processor_without_avx2_is_refused_with_the_cure(
     """Else the process ends by an illegal instruction, with no word."""
     told = tmp_path / "cpuinfo"
     told.write_text("processor\t: 0\n" + flags)
-    monkeypatch.setattr(variant, "_PROCESSOR", told)
+    monkeypatch.setattr(mitsuba_variant, "_PROCESSOR", told)
     if refused:
         with pytest.raises(Unavailable, match=r"lacks AVX2.*--text-only"):
-            variant.mitsuba.__wrapped__()
+            mitsuba_variant.mitsuba.__wrapped__()
     else:
-        variant.mitsuba.__wrapped__()
+        mitsuba_variant.mitsuba.__wrapped__()
 
 
 @pytest.mark.proof("render")

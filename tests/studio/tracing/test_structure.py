@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator.studio.solid.scene_types import Material
-from simulator.studio.tracing.structure import GRAINS, grain_of, structured
+from simulator.studio.tracing.surface_structure import GRAINS, grain_of, structured
 
 SUN = np.array((0.4, -0.5, 0.8, 0.0), np.float32)
 

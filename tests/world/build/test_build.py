@@ -124,7 +124,9 @@ def test_an_interrupted_build_continues(
 
 
 @pytest.mark.proof("kills")
-def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
+def test_workers_end_with_a_killed_parent_and_no_part_is_lost(
+    text_world: Path, tmp_path: Path
+) -> None:
     code = textwrap.dedent(f"""
         import multiprocessing, os, signal, sys
         sys.path.insert(0, {str(Path(small_worlds.__file__).parent)!r})
@@ -151,6 +153,9 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     while any(is_running(pid) for pid in workers):
         assert time.monotonic() < deadline, "a worker outlived its parent"
         time.sleep(0.05)
+    assert not (tmp_path / "w").exists()
+    build(small_request(singles=60), tmp_path / "w")
+    assert hashes(tmp_path / "w") == hashes(text_world)
 
 
 def is_running(pid: int) -> bool:
@@ -158,28 +163,6 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-@pytest.mark.proof("kills")
-def test_kill_9_loses_no_part(text_world: Path, tmp_path: Path) -> None:
-    code = textwrap.dedent(f"""
-        import os, signal, sys
-        sys.path.insert(0, {str(Path(small_worlds.__file__).parent)!r})
-        from pathlib import Path
-        from small_worlds import pictured_request, small_request
-        from simulator.world.build.folder import build
-
-        def tell(stage, done, total):
-            if stage == "pages" and done == 1:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        build(small_request(singles=60), Path({str(tmp_path / "w")!r}), progress=tell)
-    """)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
-    assert not (tmp_path / "w").exists()
-    build(small_request(singles=60), tmp_path / "w")
-    assert hashes(tmp_path / "w") == hashes(text_world)
 
 
 @pytest.mark.proof("time")

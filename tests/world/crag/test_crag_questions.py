@@ -28,8 +28,8 @@ from simulator.world.crag.crag_rows import (
 from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.entity_lines import sheet
 from simulator.world.crag.kg.endpoints import crag_tools
+from simulator.world.crag.questions.kg_proof import Proof, derive
 from simulator.world.crag.questions.question_set import DOMAINS, FORMS, CragQuestion, ask_questions
-from simulator.world.crag.questions.template_parts import Proof, derive
 from simulator.world.facts.domain_schema import DYNAMISM
 from simulator.world.facts.generate import generate_facts
 

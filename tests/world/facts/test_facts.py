@@ -69,9 +69,7 @@ def test_exactly_one_value_holds_at_any_query_time(facts: FactBase) -> None:
                 assert facts.value(entity.id, attribute.key, at) is not None
 
 
-def test_validities_follow_one_another_without_gap_and_every_change_is_one(
-    facts: FactBase,
-) -> None:
+def test_validities_follow_one_another_without_gap_and_every_change_is_one(facts: FactBase) -> None:
     changed = 0
     for entity in list(facts.entities.values())[::5]:
         for attribute in attributes_of(entity.kind):

@@ -29,12 +29,8 @@ from simulator.world.facts.domain_schema import Fact, raw_domains
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import check_session, make_plan, make_sessions, quota
-from simulator.world.language.questions.question_records import (
-    SETTLED_BY,
-    Conversation,
-    Question,
-)
-from simulator.world.language.voices.need_reader import PLACES, Want
+from simulator.world.language.questions.question_records import SETTLED_BY, Conversation, Question
+from simulator.world.language.voices.need_reader import PLACES, Need
 from simulator.world.language.voices.voice_reader import voice
 
 
@@ -48,11 +44,11 @@ def sessions(facts: FactBase) -> list[Conversation]:
     return list(make_sessions(facts, [plain()], conversations=300, singles=990))
 
 
-def wants() -> dict[str, tuple[Want, Want | None]]:
+def wants() -> dict[str, tuple[Need, Need | None]]:
     """Every need of the plain voice, with the one that it follows."""
-    found: dict[str, tuple[Want, Want | None]] = {}
+    found: dict[str, tuple[Need, Need | None]] = {}
 
-    def walk(of: tuple[Want, ...], parent: Want | None) -> None:
+    def walk(of: tuple[Need, ...], parent: Need | None) -> None:
         for want in of:
             found["/".join(want.id.split("/"))] = (want, parent)
             walk(want.then, want)

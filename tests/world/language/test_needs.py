@@ -19,7 +19,7 @@ from simulator.world.facts.look import KINDS
 from simulator.world.language.expression_parser import parse
 from simulator.world.language.expression_types import meaning
 from simulator.world.language.filled_needs import Filled, Moment, Statistics, fill
-from simulator.world.language.voices.need_reader import Want, read_needs
+from simulator.world.language.voices.need_reader import Need, read_needs
 from simulator.world.language.voices.voice_reader import HELD, OPEN, VOICES, voice
 
 SHIPPED = [name for name in (*OPEN, *HELD) if (VOICES / name).is_dir()]
@@ -203,7 +203,7 @@ def moments(facts: FactBase, main: Entity, answer: Entity | None = None) -> Iter
         )  # fmt: skip
 
 
-def asked(facts: FactBase, want: Want, kind: str, before: Entity | None = None) -> Filled:
+def asked(facts: FactBase, want: Need, kind: str, before: Entity | None = None) -> Filled:
     for main in facts.of_kind(kind):
         for moment in moments(facts, main, before):
             filled = fill(want, moment)
@@ -212,7 +212,7 @@ def asked(facts: FactBase, want: Want, kind: str, before: Entity | None = None) 
     raise AssertionError(f"{want.id} cannot be asked about a {kind}: {want.say[0]!r}")
 
 
-def ask_all(facts: FactBase, wants: tuple[Want, ...], kind: str, before: Entity | None) -> int:
+def ask_all(facts: FactBase, wants: tuple[Need, ...], kind: str, before: Entity | None) -> int:
     """Ask every need and what follows it; how many they are."""
     count = 0
     for want in wants:
@@ -238,7 +238,7 @@ def test_every_need_of_a_kind_can_be_asked(facts: FactBase) -> None:
     assert ask_all(facts, voice(plain()).wants("jar"), "jar", None) > 40
 
 
-def want(kind: str, **given: Any) -> Want:
+def want(kind: str, **given: Any) -> Need:
     (found, *_), _ = read_needs("v/x", [entry(**given)], (kind,))
     return found
 
@@ -277,7 +277,7 @@ def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBa
     both = want("kettle", say=["how heavy is it", "how heavy is this"], answer="it.weight")
     town, person = facts.of_kind("town")[0], facts.of_kind("person")[0]
 
-    def said(one: Want, came_up: Entity | None) -> tuple[str, ...]:
+    def said(one: Need, came_up: Entity | None) -> tuple[str, ...]:
         filled = fill(one, replace(moment, came_up=came_up, is_first=False))
         return filled.texts if filled else ()
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from plain_voice import plain
+from question_shortcuts import is_right, measure_shortcuts
 
 from mmrag.errors import DataError
-from scripts.bench.world_shortcuts import is_right, measure_shortcuts
 from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.generate import generate_facts

@@ -17,7 +17,7 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
 from simulator.world.language.askable_things import askable
-from simulator.world.language.questions.question_records import Need
+from simulator.world.language.questions.question_records import NeededFact
 from simulator.world.pages.document import STYLES, Block, Document, PageLine, Section
 from simulator.world.pages.grounding_labels import MOST_PAGES, Grounder, label, worth
 from simulator.world.pages.page_html import to_html
@@ -202,9 +202,9 @@ def test_pages_are_the_same_every_time(facts: FactBase) -> None:
 # -- labels
 
 
-def need_of(facts: FactBase, entity_id: str, dynamism: str) -> Need:
+def need_of(facts: FactBase, entity_id: str, dynamism: str) -> NeededFact:
     attribute = next(a for a in facts.attributes(entity_id) if a.dynamism == dynamism)
-    return Need(entity_id=entity_id, attribute=attribute.key, at=facts.window[1])
+    return NeededFact(entity_id=entity_id, attribute=attribute.key, at=facts.window[1])
 
 
 def test_the_four_labels(facts: FactBase) -> None:
@@ -247,16 +247,16 @@ def test_half_an_answer_says_which_half(facts: FactBase) -> None:
 
 
 @pytest.fixture(scope="module")
-def needs(facts: FactBase) -> list[Need]:
+def needs(facts: FactBase) -> list[NeededFact]:
     chosen = [e for e in facts.entities.values() if e.family == 0][::2]
     return [
-        Need(entity_id=e.id, attribute=a.key, at=facts.window[1])
+        NeededFact(entity_id=e.id, attribute=a.key, at=facts.window[1])
         for e in chosen
         for a in facts.attributes(e.id)[::6]
     ]
 
 
-def test_one_relevant_page_to_two_others(facts: FactBase, needs: list[Need]) -> None:
+def test_one_relevant_page_to_two_others(facts: FactBase, needs: list[NeededFact]) -> None:
     plan = plan_pages(facts, needs, [plain()])
     asked = {n.entity_id for n in needs}
     families = ([e.id for e in _members(facts, of)] for of in askable(facts))
@@ -287,7 +287,7 @@ def test_the_web_does_not_tell_what_is_asked_about(facts: FactBase) -> None:
     families = askable(facts)
     asked = {i for of in families.values() for i in of}
     needs = [
-        Need(entity_id=i, attribute=a.key, at=facts.window[1])
+        NeededFact(entity_id=i, attribute=a.key, at=facts.window[1])
         for i in asked
         for a in facts.attributes(i)[::5]
     ]
@@ -308,14 +308,14 @@ def _members(facts: FactBase, family: tuple[str, int]) -> list[Entity]:
     return [e for e in facts.of_kind(family[0]) if e.family == family[1]]
 
 
-def test_the_order_of_needs_does_not_matter(facts: FactBase, needs: list[Need]) -> None:
+def test_the_order_of_needs_does_not_matter(facts: FactBase, needs: list[NeededFact]) -> None:
     assert (
         plan_pages(facts, needs, [plain()]).orders
         == plan_pages(facts, reversed(needs), [plain()]).orders
     )
 
 
-def test_every_need_is_met_or_withheld_on_purpose(facts: FactBase, needs: list[Need]) -> None:
+def test_every_need_is_met_or_withheld_on_purpose(facts: FactBase, needs: list[NeededFact]) -> None:
     plan = plan_pages(facts, needs, [plain()])
     for need in needs:
         labels = {
@@ -326,7 +326,7 @@ def test_every_need_is_met_or_withheld_on_purpose(facts: FactBase, needs: list[N
         assert ("answers" in labels) is not withheld, need
 
 
-def test_no_page_is_younger_than_its_question(facts: FactBase, needs: list[Need]) -> None:
+def test_no_page_is_younger_than_its_question(facts: FactBase, needs: list[NeededFact]) -> None:
     plan = plan_pages(facts, needs, [plain()])
     early = facts.window[0][:10] + "T09:00"
     found = Grounder(facts, plan).of_turn("t", needs[:1], early)
@@ -335,7 +335,7 @@ def test_no_page_is_younger_than_its_question(facts: FactBase, needs: list[Need]
     assert all(o.as_of <= facts.window[1] for o in plan.orders)
 
 
-def test_a_question_has_fifty_pages_at_most(facts: FactBase, needs: list[Need]) -> None:
+def test_a_question_has_fifty_pages_at_most(facts: FactBase, needs: list[NeededFact]) -> None:
     grounder = Grounder(facts, plan_pages(facts, needs, [plain()]))
     found = grounder.of_turn("turn", needs[:40], facts.window[1])
     relevant = [g for g in found if g.label != "irrelevant"]

@@ -23,7 +23,7 @@ from simulator.studio.solid.prints import (
     side_by_side,
 )
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part
-from simulator.studio.things.packaging import design, front
+from simulator.studio.things.pack_design import design, front
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits
 

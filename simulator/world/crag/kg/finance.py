@@ -11,15 +11,13 @@ from simulator.world.crag.crag_stage import CragStage, Share
 from simulator.world.crag.kg.by_name import ByName
 
 
-def names(stage: CragStage, at: str, query: str) -> list[str]:
+def names(stage: CragStage, _at: str, query: str) -> list[str]:
     """Companies by name, best match first."""
-    del at
     return _by_name(stage).search(query)
 
 
-def ticker(stage: CragStage, at: str, query: str) -> str | None:
+def ticker(stage: CragStage, _at: str, query: str) -> str | None:
     """The ticker of a company with exactly this name."""
-    del at
     found = (s.ticker for s in stage.shares if stage.name(s.company) == query)
     return next(found, None)
 
@@ -67,9 +65,8 @@ def market_cap(stage: CragStage, at: str, ticker_name: str) -> float | None:
     return None if share is None else round(share.outstanding * price_at(stage, share, at), 2)
 
 
-def eps(stage: CragStage, at: str, ticker_name: str) -> float | None:
+def eps(stage: CragStage, _at: str, ticker_name: str) -> float | None:
     """Earnings per share."""
-    del at
     share = _share(stage, ticker_name)
     return None if share is None else share.eps
 

@@ -33,10 +33,7 @@ def year(stage: CragStage, at: str, year: str) -> dict[str, Any] | None:
         raise UsageError(f"year {year[:20]!r}: give one between {FIRST_YEAR} and {last}.")
     films = [f for f in stage.films if f.released[:4] == year and f.released <= at]
     oscars = [o for f in stage.films for o in f.oscars if o.year_ceremony == int(year)]
-    return {
-        "movie_list": [f.id for f in films],
-        "oscar_awards": msgspec.to_builtins(oscars),
-    }
+    return {"movie_list": [f.id for f in films], "oscar_awards": msgspec.to_builtins(oscars)}
 
 
 def movie_by_id(stage: CragStage, at: str, movie_id: int) -> dict[str, Any] | None:

@@ -13,15 +13,13 @@ from simulator.world.crag.kg.by_name import ByName
 ATTRIBUTES = ("rank_last_week", "weeks_in_chart", "top_position", "rank")
 
 
-def search_artist(stage: CragStage, at: str, artist_name: str) -> list[str]:
+def search_artist(stage: CragStage, _at: str, artist_name: str) -> list[str]:
     """Artists and bands by name, best match first."""
-    del at
     return _artists(stage).search(artist_name)
 
 
-def search_song(stage: CragStage, at: str, song_name: str) -> list[str]:
+def search_song(stage: CragStage, _at: str, song_name: str) -> list[str]:
     """Songs by name, best match first."""
-    del at
     return _songs(stage).search(song_name)
 
 
@@ -87,8 +85,7 @@ def all_awarded(stage: CragStage, at: str) -> list[str]:
 def of_artist(attribute: str) -> Callable[..., Any]:
     """The endpoint that gives an attribute of an artist or a band."""
 
-    def answer(stage: CragStage, at: str, artist_name: str) -> Any:
-        del at
+    def answer(stage: CragStage, _at: str, artist_name: str) -> Any:
         return getattr(_artist(stage, artist_name), attribute, None)
 
     return answer
@@ -104,9 +101,8 @@ def of_song(attribute: str) -> Callable[..., str | None]:
     return answer
 
 
-def members(stage: CragStage, at: str, band_name: str) -> list[str] | None:
+def members(stage: CragStage, _at: str, band_name: str) -> list[str] | None:
     """The members of a band."""
-    del at
     found = _artist(stage, band_name)
     return list(found.members) if found else None
 

@@ -8,9 +8,8 @@ from simulator.world.crag.crag_stage import CragStage
 from simulator.world.facts.wording import say_fact, say_value
 
 
-def search(stage: CragStage, at: str, query: str) -> list[str]:
+def search(stage: CragStage, _at: str, query: str) -> list[str]:
     """Names of entities, best match first."""
-    del at
     return [entity.name for entity in stage.facts.search_by_name(query)]
 
 

@@ -7,16 +7,8 @@ import datetime as dt
 from simulator.world.crag.crag_stage import Share
 from simulator.world.crag.entity_lines import money
 from simulator.world.crag.kg.finance import market_cap, price_at
-from simulator.world.crag.questions.template_parts import (
-    INVALID,
-    Call,
-    Drawn,
-    Occasion,
-    PageNeed,
-    Proof,
-    days_of,
-    templates,
-)
+from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
+from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, days_of, templates
 from simulator.world.facts.wording import say_day, say_list
 
 

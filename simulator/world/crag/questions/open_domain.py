@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulator.world.crag.questions.template_parts import (
-    INVALID,
-    Call,
-    Drawn,
-    Occasion,
-    PageNeed,
-    Proof,
-    Template,
-)
+from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
+from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, Template
 from simulator.world.facts.domain_schema import Attribute, Entity, Number, Several, attributes_of
 from simulator.world.facts.wording import say_list, say_value
 

@@ -15,11 +15,12 @@ from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.questions.finance import FINANCE
+from simulator.world.crag.questions.kg_proof import Proof
 from simulator.world.crag.questions.movie import MOVIE
 from simulator.world.crag.questions.music import MUSIC
 from simulator.world.crag.questions.open_domain import OPEN
 from simulator.world.crag.questions.sports import SPORTS
-from simulator.world.crag.questions.template_parts import Drawn, Occasion, PageNeed, Proof, Template
+from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, Template
 
 FORMS = (
     "simple", "simple_w_condition", "set", "comparison", "aggregation", "multi-hop",

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from simulator.world.crag.crag_stage import Game
 from simulator.world.crag.kg.sports import is_over
-from simulator.world.crag.questions.template_parts import (
-    INVALID,
-    Call,
-    Drawn,
-    Occasion,
-    PageNeed,
-    Proof,
-    templates,
-)
+from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
+from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, templates
 from simulator.world.facts.wording import say_day, say_list
 
 

@@ -16,7 +16,7 @@ SETTLED_BY = ("alone", "attention", "words", "hand", "gaze", "history")
 """What tells which thing in view a question means."""
 
 
-class Need(Record, frozen=True, kw_only=True):
+class NeededFact(Record, frozen=True, kw_only=True):
     """A fact that the answer rests on: a passage that states it `answers`."""
 
     entity_id: str
@@ -46,7 +46,7 @@ class Question(Record, frozen=True, kw_only=True):
     """What the question is about: the pictured thing, or one introduced by the conversation."""
     entities: tuple[str, ...] = ()
     """Everything the program touches, the subject first."""
-    needs: tuple[Need, ...] = ()
+    needs: tuple[NeededFact, ...] = ()
     visible: tuple[str, ...] = ()
     """Things that must stand in the picture for this question, the main one first."""
     means: tuple[str, ...] = ()

@@ -56,7 +56,7 @@ class Slot(Record, frozen=True, kw_only=True):
     """Another slot that a bound is multiplied by."""
 
 
-class Want(Record, frozen=True, kw_only=True):
+class Need(Record, frozen=True, kw_only=True):
     """One need of one voice."""
 
     id: str
@@ -74,7 +74,7 @@ class Want(Record, frozen=True, kw_only=True):
     slots: Mapping[str, Slot]
     meanings: Mapping[str, Meaning]
     """Kind → what the answer comes to."""
-    then: tuple[Want, ...] = ()
+    then: tuple[Need, ...] = ()
     """What may follow at once, leaning on this."""
 
     @property
@@ -83,16 +83,16 @@ class Want(Record, frozen=True, kw_only=True):
         return variables(self.answer)
 
 
-def read_needs(name: str, given: Any, kinds: Sequence[str]) -> tuple[list[Want], list[Fault]]:
+def read_needs(name: str, given: Any, kinds: Sequence[str]) -> tuple[list[Need], list[Fault]]:
     """The needs of one file, and what is wrong with them. `name`: voice/file."""
     if not isinstance(given, list):
         return [], [("needs", "needs: give a list of needs (see AUTHORS.md).")]
     reader = _Reader(kinds)
     entries = cast("list[Any]", given)
-    found = [reader.want(f"{name}/{i}", f"needs.{i}", entry) for i, entry in enumerate(entries)]
-    wants = [want for want in found if want is not None]
-    faults = [*reader.faults, *_said_twice(wants), *_too_few(wants, kinds)]
-    return wants, faults
+    found = [reader.need(f"{name}/{i}", f"needs.{i}", entry) for i, entry in enumerate(entries)]
+    needs = [need for need in found if need is not None]
+    faults = [*reader.faults, *_said_twice(needs), *_too_few(needs, kinds)]
+    return needs, faults
 
 
 def folded(text: str) -> str:
@@ -100,17 +100,17 @@ def folded(text: str) -> str:
     return " ".join(re.sub(r"[^\w{}\s]", "", text.casefold()).split())
 
 
-def turns_of(wants: Sequence[Want]) -> int:
+def turns_of(needs: Sequence[Need]) -> int:
     """How many turns needs can make, follow-ups counted."""
-    return sum(1 + turns_of(want.then) for want in wants)
+    return sum(1 + turns_of(need.then) for need in needs)
 
 
-def _said_twice(wants: list[Want]) -> Iterator[Fault]:
+def _said_twice(needs: list[Need]) -> Iterator[Fault]:
     seen: dict[tuple[str, str], str] = {}
-    for want in wants:
-        place = "needs." + want.id.rpartition("/")[2]
-        for kind in want.kinds:
-            for text in dict.fromkeys(map(folded, want.say)):
+    for need in needs:
+        place = "needs." + need.id.rpartition("/")[2]
+        for kind in need.kinds:
+            for text in dict.fromkeys(map(folded, need.say)):
                 first = seen.setdefault((kind, text), place)
                 if first != place:
                     said = f"{first} says the same of a {kind}; nobody could tell them apart."
@@ -118,10 +118,10 @@ def _said_twice(wants: list[Want]) -> Iterator[Fault]:
                     break
 
 
-def _too_few(wants: list[Want], kinds: Sequence[str]) -> Iterator[Fault]:
+def _too_few(needs: list[Need], kinds: Sequence[str]) -> Iterator[Fault]:
     for kind in kinds:
-        of = [want for want in wants if kind in want.kinds]
-        if not any(want.opens for want in of):
+        of = [need for need in needs if kind in need.kinds]
+        if not any(need.opens for need in of):
             yield "needs", f"needs: none may open a conversation about a {kind}; write one."
         elif turns_of(of) < LEAST_TURNS:
             said = f"make {turns_of(of)} turns, and a conversation may have {LEAST_TURNS}"
@@ -140,7 +140,7 @@ class _Reader:
         self._all = tuple(kinds)
         self.faults: list[Fault] = []
 
-    def want(self, name: str, where: str, entry: Any, parent: Want | None = None) -> Want | None:
+    def need(self, name: str, where: str, entry: Any, parent: Need | None = None) -> Need | None:
         """One entry; None where something is wrong that leaves nothing to be asked."""
         before = len(self.faults)
         if not isinstance(entry, dict):
@@ -167,7 +167,7 @@ class _Reader:
         meanings = self._meanings(where, kinds, answer, slots, query_type, parent)
         in_view = bool(variables(answer) & {"it", "next", *THINGS})
         opens = bool(given.get("opens", True)) and parent is None and in_view
-        want = Want(
+        need = Need(
             id=name, kinds=kinds, places=places, step=STEPS.index(step), query_type=query_type,
             opens=opens, say=self._texts(where, "say", given, answer, slots, opens=opens),
             later=self._texts(where, "later", given, answer, slots),
@@ -179,14 +179,14 @@ class _Reader:
         if not isinstance(then, list):
             return self._wrong(f"{where}.then", "give a list of follow-ups.")
         follow = [
-            self.want(f"{name}.{i}", f"{where}.then.{i}", one, want)
+            self.need(f"{name}.{i}", f"{where}.then.{i}", one, need)
             for i, one in enumerate(cast("list[Any]", then))
         ]
-        return _with(want, tuple(f for f in follow if f is not None))
+        return _with(need, tuple(f for f in follow if f is not None))
 
     def _meanings(
         self, where: str, kinds: tuple[str, ...], answer: Node, slots: Mapping[str, Slot],
-        query_type: str, parent: Want | None,
+        query_type: str, parent: Need | None,
     ) -> dict[str, Meaning]:  # fmt: skip
         found: dict[str, Meaning] = {}
         for kind in kinds:
@@ -280,10 +280,10 @@ class _Reader:
         self.faults.append((where, f"{where}: {words}"))
 
 
-def _with(want: Want, then: tuple[Want, ...]) -> Want:
+def _with(need: Need, then: tuple[Need, ...]) -> Need:
     from msgspec.structs import replace
 
-    return replace(want, then=then)
+    return replace(need, then=then)
 
 
 def read_slot(said: Any, kinds: tuple[str, ...]) -> Slot:

@@ -14,7 +14,7 @@ from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
 from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
 from simulator.world.facts.wording import say_list
-from simulator.world.language.voices.need_reader import Want, folded
+from simulator.world.language.voices.need_reader import Need, folded
 from simulator.world.language.voices.voice_rules import WEB, read_files
 
 VOICES = Path(__file__).parent
@@ -47,13 +47,13 @@ class Voice:
             files.pop(Path(WEB).stem).said, dict[str, dict[str, tuple[str, ...]]]
         )
         self._of: dict[tuple[str, str], Wording] = {}
-        self._wants: dict[str, list[Want]] = {}
+        self._needs: dict[str, list[Need]] = {}
         for stem, file in files.items():
             for key, words in file.said.get("attributes", {}).items():
                 self._of[raw_domains()[stem]["name"], key] = msgspec.convert(words, Wording)
-            for want in file.wants:
-                for kind in want.kinds:
-                    self._wants.setdefault(kind, []).append(want)
+            for need in file.needs:
+                for kind in need.kinds:
+                    self._needs.setdefault(kind, []).append(need)
 
     def wording(self, domain: str, attribute: Attribute) -> Wording:
         """How this author's pages state an attribute of a domain (`hub` for people, companies,
@@ -61,9 +61,9 @@ class Voice:
         found = self._of.get((domain, attribute.key))
         return found or _plain(attribute)
 
-    def wants(self, kind: str) -> tuple[Want, ...]:
+    def wants(self, kind: str) -> tuple[Need, ...]:
         """What this author would ask about a kind of thing."""
-        return tuple(self._wants.get(kind, ()))
+        return tuple(self._needs.get(kind, ()))
 
 
 def _plain(attribute: Attribute) -> Wording:
@@ -160,11 +160,11 @@ def whose(names: Iterable[str]) -> str:
 
 def _clashes(names: Sequence[str]) -> Iterator[str]:
     """Openings of two authors that are the same words about the same kind, and ask two things."""
-    asked: dict[tuple[str, str], Want] = {}
+    asked: dict[tuple[str, str], Need] = {}
     for name in names:
         for kind in (kind for domain in DOMAINS.values() for kind in domain.nouns):
-            for want in voice(name).wants(kind):
-                for text in want.say:
-                    first = asked.setdefault((kind, folded(text)), want)
-                    if first.answer != want.answer and first.opens and want.opens:
-                        yield f"{first.id} and {want.id} both say {text!r} of a {kind}."
+            for need in voice(name).wants(kind):
+                for text in need.say:
+                    first = asked.setdefault((kind, folded(text)), need)
+                    if first.answer != need.answer and first.opens and need.opens:
+                        yield f"{first.id} and {need.id} both say {text!r} of a {kind}."

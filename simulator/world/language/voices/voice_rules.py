@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from mmrag.files import bounded_yaml
 from simulator.world.facts.domain_schema import raw_domains
-from simulator.world.language.voices.need_reader import Fault, Want, read_needs
+from simulator.world.language.voices.need_reader import Fault, Need, read_needs
 
 STYLES = ("encyclopaedia", "shop", "review", "forum", "news")
 WEB = "web.yaml"
@@ -35,7 +35,7 @@ class File(NamedTuple):
     """One file of a voice, read: what it says, the needs in it, and what is wrong."""
 
     said: dict[str, Any]
-    wants: list[Want]
+    needs: list[Need]
     wrong: list[Wrong]
 
 
@@ -61,14 +61,14 @@ def read_file(path: Path) -> File:
     if isinstance(found, File):
         return found
     said, lines = found
-    wants: list[Want] = []
+    needs: list[Need] = []
     faults = list(_web(said) if domain is None else _attributes(said, domain))
     if domain is not None and domain["name"] != "hub":
         kinds = tuple(domain["kinds"])
-        wants, more = read_needs(f"{path.parent.name}/{path.stem}", said.get("needs"), kinds)
+        needs, more = read_needs(f"{path.parent.name}/{path.stem}", said.get("needs"), kinds)
         faults += more
     wrong = [Wrong(path.name, _line(lines, where), words) for where, words in faults]
-    return File(said, wants, wrong)
+    return File(said, needs, wrong)
 
 
 def _unread(path: Path, line: int, words: str) -> File:

@@ -36,10 +36,7 @@ def write_inspect(run: RunReader, out: Path) -> int:
     """Write a `.eval` file; returns the number of turns."""
     facts, count, summaries = facts_of(run), 0, list[dict[str, Any]]()
     names: set[str] = set()
-    with (
-        appearing(out) as temporary,
-        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as log,
-    ):
+    with appearing(out) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as log:
         for talk in talks(run, facts):
             sample = _sample(talk, facts, _name(talk.id, names))
             _write(log, f"samples/{sample['id']}_epoch_1.json", sample)

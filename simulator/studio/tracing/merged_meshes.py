@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Placed, Point, cross
-from simulator.studio.tracing.structure import grain_of
+from simulator.studio.tracing.surface_structure import grain_of
 
 _SLACK = 1e-3
 """How far beyond a sheet's edge is still on it."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator.studio.solid.meshes import ball, joined, scaled, shifted, skin, smooth_path, tube
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
-from simulator.studio.solid.soft import noise, vec
+from simulator.studio.solid.soft_bodies import noise, vec
 from simulator.studio.things.leaves import (
     GOLDEN,
     blade,

@@ -15,7 +15,7 @@ import numpy as np
 
 from simulator.studio.solid.meshes import joined, lathe, posed, shifted, skin, tube
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Point, moved
-from simulator.studio.things.making import (
+from simulator.studio.things.shared_shapes import (
     RUBBER,
     STEEL,
     Tray,

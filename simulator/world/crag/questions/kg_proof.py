@@ -1,11 +1,9 @@
-"""What every template is made of: an occasion to draw from, and what it gives with its proof.
+"""How an answer follows from the KG: calls, what is taken of each result, and one operation.
 
-A proof says how an answer follows from the KG: calls, what is taken of each result, and one
-operation. It is JSON, and whoever has the 38 functions can derive the answer again from nothing
-else, as the tests do for every question. A call is `[function, arguments, path]`; an argument
-`{"$": 0}` stands for what the first call gave. A path goes into the result by keys and places: `*`
-is every item, `@last` the latest day, `@day:2031-08-15` that day, `job=Director` the items with
-that job.
+A proof is JSON, and whoever has the 38 functions can derive the answer again from nothing else, as
+the tests do for every question. A call is `[function, arguments, path]`; an argument `{"$": 0}`
+stands for what the first call gave. A path goes into the result by keys and places: `*` is every
+item, `@last` the latest day, `@day:2031-08-15` that day, `job=Director` the items with that job.
 """
 
 from __future__ import annotations
@@ -14,70 +12,12 @@ import datetime as dt
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from mmrag.errors import DataError
 from mmrag.records import Record
-from simulator.world.build.randomness import Draw
-from simulator.world.crag.crag_stage import CragStage
 
 INVALID = "invalid question"
-
-
-class PageNeed(NamedTuple):
-    """A page answers what it needs when it says this of that."""
-
-    name: str
-    noun: str
-    day: str = ""
-    """The day for which it is said, where the question names one."""
-
-
-class Drawn(Record, frozen=True, kw_only=True):
-    """What a template makes of a draw."""
-
-    query: str
-    answer: str
-    value: Any
-    proof: Proof
-    needs: tuple[PageNeed, ...]
-    popularity: str
-    others: tuple[str, ...] = ()
-
-
-Make = Callable[["Occasion"], "Drawn | None"]
-
-
-class Template(NamedTuple):
-    """One way to ask, and what it is in CRAG's terms."""
-
-    domain: str
-    form: str
-    dynamism: str
-    make: Make
-
-
-def templates(domain: str, *rows: tuple[str, str, Make]) -> tuple[Template, ...]:
-    """The templates of a domain, from (form, dynamism, function)."""
-    return tuple(Template(domain, form, dynamism, make) for form, dynamism, make in rows)
-
-
-def days_of(iso: str) -> tuple[str, ...]:
-    """A day in the other ways that people write it."""
-    day = dt.date.fromisoformat(iso)
-    return (iso, f"{day:%B} {day.day}, {day.year}")
-
-
-class Occasion:
-    """The stage as of a question, with that question's own randomness."""
-
-    def __init__(self, stage: CragStage, draw: Draw, at: str) -> None:
-        self.stage = stage
-        self.facts = stage.facts
-        self.draw = draw
-        self.at = at
-        self.today = dt.date.fromisoformat(at[:10])
-
 
 Ask = Callable[[str, dict[str, Any]], Any]
 """(function, arguments) → its result."""

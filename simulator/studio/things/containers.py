@@ -20,8 +20,8 @@ from simulator.studio.solid.meshes import (
 from simulator.studio.solid.motifs import illustrate, pattern
 from simulator.studio.solid.prints import Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Print, Thing, turned
-from simulator.studio.things.making import crisp
-from simulator.studio.things.packaging import Design, back, design, front, side
+from simulator.studio.things.pack_design import Design, back, design, front, side
+from simulator.studio.things.shared_shapes import crisp
 from simulator.world.facts.look import Look
 from simulator.world.pictures.noise import patch
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale

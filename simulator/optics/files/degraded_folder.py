@@ -178,7 +178,7 @@ def _prepare() -> None:
 
 def _job(item: PictureItem, seed: int) -> str:
     """Everything but the source's bytes that decides what comes out."""
-    from simulator.optics.streams import VERSION
+    from simulator.optics.random_streams import VERSION
 
     parts = [
         item.spec, item.focus, item.polygon, seed, VERSION, cv2.__version__, np.__version__,

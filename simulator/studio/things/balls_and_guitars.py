@@ -12,7 +12,7 @@ from simulator.studio.solid.meshes import ball, box, joined, scaled, shifted, sm
 from simulator.studio.solid.prints import Sheet
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Thing, turned
 from simulator.studio.solid.surfaces import wood
-from simulator.studio.things.making import (
+from simulator.studio.things.shared_shapes import (
     BLACK,
     CHROME,
     STEEL,
