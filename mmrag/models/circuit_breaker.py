@@ -100,6 +100,8 @@ class Circuit:
         self._in_a_row += self._answered
         if self._in_a_row >= IN_A_ROW and self._waiting is None:
             self._waiting = asyncio.create_task(self._wait())
+            # where no turn is left to wait for it, that it was in vain is nobody's error
+            self._waiting.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     async def closed(self) -> bool:
         """Return at once where all is well; else when it is back, and then True.

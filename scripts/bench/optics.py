@@ -57,7 +57,7 @@ def theirs(transform: Any) -> Task:
     return lambda i: composed(image=i)["image"]
 
 
-def corrupted(name: str) -> Task | None:
+def corrupted(name: str, severity: int) -> Task | None:
     """One of imagecorruptions, where it is there."""
     try:
         with warnings.catch_warnings():
@@ -65,25 +65,32 @@ def corrupted(name: str) -> Task | None:
             from imagecorruptions import corrupt
     except ImportError:
         return None
-    return lambda i: corrupt(i, corruption_name=name, severity=3)
+    return lambda i: corrupt(i, corruption_name=name, severity=severity)
 
 
 def tasks() -> dict[str, tuple[Task, Task, Task | None]]:
-    """Kind → ours, albumentations' nearest, imagecorruptions' nearest."""
+    """Kind → ours, albumentations' nearest, imagecorruptions' nearest, each as strong as ours."""
+    sizes = {"downscale": cv2.INTER_AREA, "upscale": cv2.INTER_LINEAR}
     return {
         "resampled:soft": (
             ours("resampled:soft@3"),
-            theirs(albumentations.Downscale((0.25, 0.25), p=1)),
-            corrupted("pixelate"),
+            theirs(albumentations.Downscale((0.25, 0.25), sizes, p=1)),
+            corrupted("pixelate", 5),
         ),
         "codec:jpeg": (
             ours("codec:jpeg@3"),
-            theirs(albumentations.ImageCompression("jpeg", (15, 15), p=1)),
-            corrupted("jpeg_compression"),
+            theirs(albumentations.ImageCompression("jpeg", (10, 10), p=1)),
+            corrupted("jpeg_compression", 4),
         ),
         "denoised": (ours("denoised@3"), theirs(albumentations.MedianBlur((31, 31), p=1)), None),
         "wb": (ours("wb:warm@3"), theirs(albumentations.PlanckianJitter(p=1)), None),
-        "flare": (ours("flare@3"), theirs(albumentations.RandomSunFlare(p=1)), None),
+        "flare": (
+            ours("flare@3"),
+            theirs(
+                albumentations.RandomSunFlare((0.69, 0.04, 0.7, 0.05), method="physics_based", p=1)
+            ),
+            None,
+        ),
     }
 
 

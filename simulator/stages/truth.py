@@ -85,7 +85,10 @@ def lacks(stage: str, session: Session, known: Sequence[KnownTruth]) -> str:
     if name == "pointed":
         if session.capture is None:
             return "no picture"
-        return "" if any(turn.box is not None for turn in known) else LACKING[name]
+        boxes = [turn.box for turn in known if turn.box is not None]
+        width, height = session.capture.image.pil().size if boxes else (0, 0)
+        shows = any(x0 < width and y0 < height and x1 > 0 and y1 > 0 for x0, y0, x1, y1 in boxes)
+        return "" if shows else LACKING[name]
     for needed in BLIND[: BLIND.index(name) + 1] if name in BLIND else ():
         has = {
             "named": [turn.named is not None for turn in known],

@@ -91,18 +91,21 @@ def test_a_run_without_stages_is_told_how_to_get_some(tmp_path: Path) -> None:
 
 
 def test_own_data_gives_what_its_columns_say(tmp_path: Path) -> None:
-    """A box in one row of two, a name in both, and no passages or facts."""
+    """A box in one row of three, one outside the picture, names in all, no passages or facts."""
     Image.new("RGB", (32, 32)).save(tmp_path / "a.png")
-    rows = 'image,question,answer,box,entity\na.png,What?,x,"2,2,20,20",Alder\na.png,Who?,y,,Ash'
+    rows = (
+        'image,question,answer,box,entity\na.png,What?,x,"2,2,20,20",Alder\na.png,Who?,y,,Ash\n'
+        'a.png,How?,z,"40,2,60,20",Elm'
+    )
     (tmp_path / "q.csv").write_text(rows)
     out = tmp_path / "run"
     said = mmrag("run", "--data", str(tmp_path / "q.csv"), "--agent", "random", "--out", str(out),
                  "--stages", "all", "--degrade", "clean,rotated@3")  # fmt: skip
-    assert "stage pointed is left out of 1 of 2 conversations: no box." in said.stderr
-    assert "stage told is left out of 2 of 2 conversations: no passages that are" in said.stderr
+    assert "stage pointed is left out of 2 of 3 conversations: no box." in said.stderr
+    assert "stage told is left out of 3 of 3 conversations: no passages that are" in said.stderr
     with RunReader(out) as run:
         plan = run.meta("plan")
-        assert plan["conversations"] == len(run.session_keys()) == 2 * 2 + 2 + 2
+        assert plan["conversations"] == len(run.session_keys()) == 3 * 2 + 2 + 3
         assert run.meta("finished")
     found = json.loads(mmrag("diagnose", str(out), "--resamples", "0", "--json").stdout)
     assert {one["stage"] for one in found["left_out"]} >= {"paged", "told"}
