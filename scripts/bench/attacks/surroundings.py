@@ -41,6 +41,16 @@ libc.capset(head, sets)
 """
 """Root may write anywhere: the permissions of files hold for it, too, from here on."""
 
+SLEEPING = """
+import time
+class Sleeps:
+    def answer(self, query):
+        if not query.turn_index:
+            time.sleep(3600)
+        return "fine"
+"""
+"""An agent that is late in the first turn of each conversation."""
+
 CACHE = """
 import hashlib, pathlib
 import numpy as np
@@ -105,9 +115,9 @@ def _clocks(work: Path) -> Iterator[tuple[str, object]]:
         return fault
 
     yield "a clock that jumps, answers", jumping("random")
-    late = "python:name=misbehaving/Sleeps"
-    fakes = str(Path(__file__).parent / "fakes")
-    os.environ["PYTHONPATH"] = os.pathsep.join((fakes, os.environ.get("PYTHONPATH", "")))
+    late = "python:name=sleeping/Sleeps"
+    (work / "sleeping.py").write_text(SLEEPING)
+    os.environ["PYTHONPATH"] = os.pathsep.join((str(work), os.environ.get("PYTHONPATH", "")))
     yield "a clock that jumps, time-outs", jumping(late, "--seconds", "0.5", "--limit", "1")
 
 
