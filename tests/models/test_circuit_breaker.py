@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 
-from mmrag.models.circuit import IN_A_ROW, Circuit
+from mmrag.models.circuit_breaker import IN_A_ROW, Circuit
 
 
 async def left_alone() -> list[dict[str, object]]:
