@@ -180,10 +180,18 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _opens_in_place(path: Path) -> bool:
+    if _is_written(path):
+        return True
     with path.open("rb") as file:
         is_wal = file.read(20)[18:] == b"\x02\x02"
     beside = all(Path(f"{path}{end}").is_file() for end in ("-wal", "-shm"))
-    return not is_wal or beside or is_locked(path.parent / LOCK)
+    return not is_wal or beside
+
+
+def _is_written(path: Path) -> bool:
+    """Whether somebody writes the run. It may be this process: to open and close the file beside
+    SQLite would take SQLite's locks from it, and whoever looked next would take away its `-wal`."""
+    return is_locked(path.parent / LOCK)
 
 
 def _connect_to_copy(path: Path) -> sqlite3.Connection:
@@ -265,7 +273,8 @@ def _read_ahead(path: Path) -> None:
 
 
 def _check_rows(db: sqlite3.Connection, path: Path, found: Tally) -> None:
-    _read_ahead(path)
+    if not _is_written(path):
+        _read_ahead(path)
     problem = db.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if problem == "ok" and loss_detection.add_up(db) != int(found.total, 16):
         problem = "its rows are not what was committed"

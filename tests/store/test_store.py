@@ -144,6 +144,21 @@ def test_a_second_writer_is_refused_and_readers_are_not(tmp_path: Path) -> None:
     RunStore(tmp_path / "run").close()
 
 
+def test_anybody_else_may_look_with_sqlite_while_it_is_being_written(tmp_path: Path) -> None:
+    """Whoever closes a database last takes its `-wal` away; a run that is being written, and read
+    by its own process, must not look as if nobody had it."""
+    with RunStore(tmp_path / "run") as store:
+        with RunReader(tmp_path / "run") as reader:
+            assert reader.meta("judge") is None
+        code = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.execute('SELECT 1 FROM "
+        code += "meta').fetchall(); db.close()"
+        file = str(tmp_path / "run" / store_schema.FILE)
+        subprocess.run([sys.executable, "-c", code, file], check=True)
+        store.set_meta("judge", "x")
+        with RunReader(tmp_path / "run") as reader:
+            assert reader.meta("judge") == "x"
+
+
 def test_readable_while_it_is_being_written(tmp_path: Path, sessions: list[Session]) -> None:
     seen: list[int] = []
     stop = threading.Event()
