@@ -165,6 +165,9 @@ def test_one_picture_is_shown_once_and_two_twice(tmp_path: Path) -> None:
     page = compare.open_compare({"run": "a", "other": "b"})["pairs"]
     assert page.count("<img") == 1
     assert "data-flip" not in page
+    assert compare.open_compare({"run": "a", "other": "b"})["figures"].count("Two things") == 0
+    asked = {"run": "a", "other": "b", "b": "low-light@3"}
+    assert "Two things differ here: the run and the" in compare.open_compare(asked)["figures"]
     assert compare.open_compare({"run": "a", "other": "a"})["pairs"].count("<img") == 2
 
 
@@ -177,6 +180,45 @@ def test_all_pairs_are_reached_in_one_scroll(tmp_path: Path) -> None:
     seen = re.findall(r'data-session="([^"]+)"', "".join(pages))
     assert seen[:2] == ["talk-0017", "talk-0000"]
     assert sorted(seen) == [f"talk-{number:04d}" for number in range(30)]
+
+
+def test_two_different_runs_are_compared_where_there_are_two_of_the_same_talks(
+    tmp_path: Path,
+) -> None:
+    write_run(tmp_path / "a", 2)
+    with RunStore(tmp_path / "other-talks") as store:
+        store.begin(0, session(9)).result()
+    one_run = [tmp_path / "a", tmp_path / "other-talks"]
+
+    def sides(folders: list[Path], **asked: str) -> list[tuple[str, str]]:
+        shown = Compare(Analysis(open_runs(folders))).open_compare({"run": "a", **asked})
+        return [(side["run"], side["condition"]) for side in shown["sides"]]
+
+    assert sides(one_run) == [("a", "clean"), ("a", "low-light@3")]
+    two = [*one_run, write_run(tmp_path / "b", 2)]
+    assert sides(two) == [("a", "clean"), ("b", "clean")]
+    assert sides(two, a="low-light@3") == [("a", "low-light@3"), ("b", "low-light@3")]
+    assert sides(two, other="b", a="low-light@3", b="nowhere") == sides(two, a="low-light@3")
+
+
+def test_the_table_of_pairs_says_which_way_and_what_did_not_flip(tmp_path: Path) -> None:
+    with RunStore(write_run(tmp_path / "run", 2)) as store:
+        for number, degradation, index, outcome in (
+            (1, "low-light@3", 1, "perfect"), (1, "low-light@3", 2, "perfect"),
+            (0, "low-light@3", 2, "missing"), (0, "clean", 2, "incorrect"),
+        ):  # fmt: skip
+            turn = result(session(number, degradation), index, "c")
+            store.add_verdict(turn, Verdict(outcome=Outcome(outcome), judge="rules/1")).result()
+    page = Compare(Analysis(opened(tmp_path / "run"))).open_compare({})["pairs"]
+    assert "1 of 2 conversations flipped: 0 turns won, 1 lost" in page
+    flipped, kept = page.split("1 conversation did not flip")
+    assert "talk-0000" in flipped
+    assert flipped.count("△ score rose") == 1  # from incorrect to missing
+    assert flipped.count("▽ score fell") == 1  # from right to what was not asked
+    assert "talk-0001" in kept
+    assert "left after the failures above; counts as missing" in page
+    assert page.count('mm-alike">run<') == 2  # a phone has room for the condition alone
+    assert 'mm-small">low-light&#64;3<' in page
 
 
 def test_a_run_that_is_gone_is_not_silently_another(tmp_path: Path) -> None:
@@ -403,8 +445,49 @@ def test_a_tiny_p_is_no_zero(p: float, said: str) -> None:
     one = Difference(
         name="accuracy", first=0.5, second=0.1, estimate=-0.4, low=-0.5, high=-0.3, p=p
     )
-    found = RunComparison(differences=(one,), pairs=9, sessions=3, only_first=0, only_second=0)
-    assert said in render("differences.html.j2", gone=[], found=found)
+    assert said in differences(one)
+
+
+def differences(
+    one: Difference, a: tuple[str, str] = ("x", "clean"), b: tuple[str, str] = ("y", "clean")
+) -> str:
+    found = RunComparison(
+        differences=(one,), pairs=9, sessions=3, only_first=0, only_second=0, p95=(3.4, None)
+    )
+    page = render("differences.html.j2", gone=[], found=found, sides=(a, b))
+    return page.replace("&nbsp;", " ").replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_headline_of_a_comparison_is_a_sentence_with_names_and_certainty() -> None:
+    def headline(*sides: tuple[str, str], sign: float = 1.0, p: float = 0.0346) -> str:
+        low, high = sorted((sign * 0.036, sign * 0.445))
+        one = Difference(
+            name="truthfulness", first=0.1, second=0.3, estimate=sign * 0.222, low=low, high=high,
+            p=p, better=True,
+        )  # fmt: skip
+        return re.findall("<h2>(.*?)</h2>", differences(one, *sides))[0]
+
+    certain = "is better by 22.2 points (95 % 3.6 to 44.5; p = 0.035)"
+    assert headline() == f"y {certain}"
+    assert headline(sign=-1) == f"x {certain}"
+    assert headline(("x", "clean"), ("x", "blur&#64;1"), sign=-1) == f"clean {certain}"
+    assert headline(("x", "clean"), ("y", "dark")) == f"y, dark {certain}"
+    assert headline(sign=-1, p=0.31) == (
+        "No difference beyond chance between x and y: −22.2 points (95 % −44.5 to −3.6; p = 0.31)"
+    )
+
+
+@pytest.mark.parametrize("name", ["truthfulness", "missing", "hallucination"])
+@pytest.mark.parametrize("p", [0.04, 0.06])
+def test_what_is_beyond_chance_is_coloured_and_nothing_else(name: str, p: float) -> None:
+    better = {"missing": None, "hallucination": False}.get(name, True)
+    one = Difference(
+        name=name, first=0.5, second=0.1, estimate=-0.4, low=-0.5, high=-0.3, p=p, better=better
+    )
+    coloured = re.search('class="mm-tab (mm-good|mm-bad|mm-o-missing)"', differences(one))
+    assert (coloured is not None) is (p <= 0.05)
+    assert "[−50.0, −30.0], p = 0.0" in differences(one)
+    assert "3.40 s → –" in differences(one)
 
 
 def test_a_long_list_comes_in_parts(tmp_path: Path) -> None:
@@ -557,9 +640,10 @@ def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) ->
     analysis = Analysis(opened(folder))
     found = analysis.compare(("run", "clean"), ("run", "low-light@3"))
     assert {one.p for one in found.differences} == {None}
-    page = render("differences.html.j2", gone=[], found=found)
+    shown = Compare(analysis).open_compare({})
+    page = shown["figures"]
     assert "No turn is scored in both" in page
-    assert "p =" not in page
+    assert "p&nbsp;=" not in page
     assert "What happened in the conversation is shown below" in page
-    assert "0 of 1 conversation flipped" in Compare(analysis).open_compare({})["pairs"]
+    assert "0 of 1 conversation flipped" in shown["pairs"]
     assert "mm-breaking" in Robustness(analysis).open_robustness({"run": "run"})["view"]

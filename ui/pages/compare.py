@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
+from contextlib import suppress
+from itertools import islice, zip_longest
 from typing import Any
 
 import gradio as gr
@@ -18,6 +19,9 @@ Side = tuple[str, str]
 
 AT_ONCE = 12
 """Conversations that come at once; the next come as the page is scrolled."""
+
+TRIED = 12
+"""Runs that are opened to find one of the same conversations."""
 
 
 class Compare:
@@ -36,14 +40,14 @@ class Compare:
         )  # fmt: skip
 
     def open_compare(self, asked: dict[str, str]) -> dict[str, Any]:
-        """Two sides as the address names them: else two runs, else clean and degraded of one."""
+        """Two sides as the address names them: else two runs, else two conditions of one."""
         runs = list(self.analysis.runs)
         if not runs:
             return {"figures": render("empty.html.j2", what="runs"), "runs": []}
         first = asked["run"] if asked.get("run") in runs else runs[0]
         second = asked.get("other", "")
         if second not in runs:
-            second = first if len(self.analysis.conditions(first)) > 1 else _another(runs, first)
+            second = self._another(first)
         sides = self._sides(first, second, asked)
         found = {
             "runs": runs,
@@ -60,7 +64,7 @@ class Compare:
         gone = sorted({asked.get("run", ""), asked.get("other", "")} - {"", *runs})
         return {
             **found,
-            "figures": render("differences.html.j2", found=compared, gone=gone),
+            "figures": render("differences.html.j2", found=compared, gone=gone, sides=sides),
             "pairs": self._pairs(sides, 0, asked.get("session", "")),
         }
 
@@ -76,13 +80,24 @@ class Compare:
                 raise MmragError(f"the run {run[:80]!r} is not open any more; choose another.")
         there, theirs = (self.analysis.conditions(run) or ["clean"] for run in (first, second))
         a = asked.get("a", "") if asked.get("a") in there else there[0]
-        b = asked.get("b", "") if asked.get("b") in theirs else ""
-        return (first, a), (second, b or (theirs[-1] if first == second else theirs[0]))
+        default = theirs[-1] if first == second else a if a in theirs else theirs[0]
+        return (first, a), (second, asked["b"] if asked.get("b") in theirs else default)
+
+    def _another(self, first: str) -> str:
+        """A run that can be read and was of the same conversations; else the first itself."""
+        runs = self.analysis.runs
+        mine = runs[first].by_session.keys()
+        for run in islice((run for run in runs if run != first), TRIED):
+            with suppress(MmragError):
+                if not mine.isdisjoint(runs[run].by_session):
+                    return run
+        return first
 
     def _pairs(self, sides: tuple[Side, Side], after: int, first: str) -> str:
         """Conversations with flipped turns before others, and the one that is asked for first."""
         flips = self.analysis.flips(*sides)
         flips.sort(key=lambda flip: flip.session_id != first)
+        kept = [f.session_id for f in flips if not f.changed and f.session_id != first]
         shown = flips[after : after + AT_ONCE]
         pairs: list[Any] = []
         for flip in shown:
@@ -93,8 +108,6 @@ class Compare:
             both = list(zip_longest(a.turns, b.turns[: len(a.turns)]))
             asked = [two for two in both if not all(turn is None or turn.skipped for turn in two)]
             pairs.append((flip, a, b, asked or both))
-        return render("pairs.html.j2", pairs=pairs, flips=flips, after=after, sides=sides)
-
-
-def _another(runs: list[str], first: str) -> str:
-    return next((run for run in runs if run != first), first)
+        return render(
+            "pairs.html.j2", pairs=pairs, flips=flips, kept=kept, after=after, sides=sides
+        )

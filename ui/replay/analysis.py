@@ -66,6 +66,8 @@ class Flip(msgspec.Struct, frozen=True):
     session_id: str
     lost: frozenset[int]
     won: frozenset[int]
+    moved: dict[int, float]
+    """What the score of others that the headline counts rose or fell by, wrong → missing, say."""
 
     @property
     def changed(self) -> int:
@@ -81,6 +83,8 @@ class RunComparison(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
     only_first: int
     only_second: int
+    p95: tuple[float | None, float | None]
+    """The seconds that 95 % of each side's turns took at most."""
 
     @property
     def main(self) -> Difference:
@@ -115,7 +119,7 @@ class Analysis:
         return {
             "first": beginning(loaded, HOW),
             "survival": conversation(frame, rows, stop=stop, other_rules=False)["survival"],
-            "p95": {one["condition"]: one["p95"] for one in latency_by_condition(frame)}[main],
+            "p95": _p95(frame, main),
         }
 
     def compare(self, first: tuple[str, str], second: tuple[str, str]) -> RunComparison:
@@ -132,27 +136,35 @@ class Analysis:
         known = len(np.unique(pairs.cluster))
         sides = (pairs.first, first[1]), (pairs.second, second[1])
         alone = [len(np.unique(f["session"][f.condition(name)])) - known for f, name in sides]
+        a, b = (_p95(frame, name) for frame, name in sides)
         return RunComparison(
             differences=tuple(differences),
             pairs=int(pairs.difference(HEADLINE, "accuracy")[0].sum()),
             sessions=known,
             only_first=alone[0],
             only_second=alone[1],
+            p95=(a, b),
         )
 
     def flips(self, first: tuple[str, str], second: tuple[str, str]) -> list[Flip]:
-        """The conversations that both sides have, most flipped turns first."""
+        """The conversations that both sides have, most flipped turns first, then most moved."""
         pairs = self._paired(first, second)
         scored = pairs.first["scored"][pairs.rows] & pairs.second["scored"][pairs.others]
         was = pairs.first["score"][pairs.rows] > 0
         now = pairs.second["score"][pairs.others] > 0
         turns = pairs.first["turn"][pairs.rows]
+        counted, change = pairs.difference(HEADLINE, "truthfulness_score")
+        moved = counted & (change != 0) & ~(scored & (was != now))
         found: list[Flip] = []
         for number in np.unique(pairs.cluster):
-            here = (pairs.cluster == number) & scored
+            mine = pairs.cluster == number
+            here = mine & scored
             lost, won = (frozenset(turns[here & one].tolist()) for one in (was & ~now, ~was & now))
-            found.append(Flip(pairs.first.sessions[number], lost, won))
-        return sorted(found, key=lambda flip: (-flip.changed, flip.session_id))
+            others = dict(
+                zip(turns[mine & moved].tolist(), change[mine & moved].tolist(), strict=True)
+            )
+            found.append(Flip(pairs.first.sessions[number], lost, won, others))
+        return sorted(found, key=lambda f: (-f.changed, -len(f.moved), f.session_id))
 
     def _paired(self, first: tuple[str, str], second: tuple[str, str]) -> Pairs:
         if first == second:
@@ -185,6 +197,10 @@ class Analysis:
             while len(self._loaded) > MOST_LOADED:
                 self._loaded.popitem(last=False)
             return known[1]
+
+
+def _p95(frame: Frame, condition: str) -> float | None:
+    return {one["condition"]: one["p95"] for one in latency_by_condition(frame)}[condition]
 
 
 def _levels(pairs: Pairs, rate: str) -> tuple[float | None, float | None]:

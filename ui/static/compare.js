@@ -52,11 +52,8 @@ mmrag.compare = (root, server) => {
   root.addEventListener("change", (event) => {
     const which = { "mm-run-a": "run", "mm-run-b": "other", "mm-condition-a": "a", "mm-condition-b": "b" }[event.target.id];
     if (!which) return;
-    const next = { ...state, [which]: event.target.value };
-    if (which === "run") next.a = "";
-    if (which === "other") next.b = "";
-    Object.assign(state, next); // what is chosen next is chosen beside it
-    open(next);
+    state[which] = event.target.value; // what is chosen next is chosen beside it
+    open({ ...state });
   });
 
   mmrag.register("compare", open);

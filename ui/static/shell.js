@@ -46,10 +46,11 @@ window.mmrag = (() => {
     pages[here]?.(plain(address));
   }
 
-  // A page is come back to where it was left, but under the run that has been chosen since.
+  // A page is come back to where it was left, but under the run that has been chosen since; Compare
+  // keeps its pair.
   function home(id, run) {
     const before = new URLSearchParams(last[id] || "");
-    if (last[id] && (!run || (before.get("run") || run) === run)) return `/${last[id]}`;
+    if (last[id] && (!run || id === "compare" || (before.get("run") || run) === run)) return `/${last[id]}`;
     const address = new URLSearchParams({ tab: id });
     if (run) address.set("run", run);
     return `/?${address}`;
@@ -143,7 +144,8 @@ window.mmrag = (() => {
     const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.button;
     if (!link || elsewhere || link.target || event.defaultPrevented) return;
     event.preventDefault();
-    go(link.getAttribute("href"));
+    const ticked = link.dataset.page === "compare" && page() === "home" && document.querySelector("#mm-compare-two[href]");
+    go((ticked || link).getAttribute("href"));
   });
   // the slider between before and after, wherever a picture has one
   document.addEventListener("input", (event) => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -68,16 +69,16 @@ def choose(page: Page, dropdown: str, value: str) -> None:
 
 
 def test_compare_two_conditions_of_one_run(page: Page, server: Server) -> None:
-    open_tab(page, server, "Compare")
+    page.goto(f"{server.url}/?tab=compare&run=first&other=first")
     figures = page.locator("#mm-differences .mm-figure")
-    expect(figures).to_have_count(5)  # clean and dark of the run that is open
+    expect(figures).to_have_count(6)  # clean and dark of the run that is open
     page.locator("#mm-condition-b").select_option("clean")
     expect(page.locator("#mm-differences")).to_contain_text("both sides are the same")
     page.locator("#mm-condition-b").select_option("low-light@3")
-    expect(figures).to_have_count(5)
+    expect(figures).to_have_count(6)
     # clean: 4 turns right; low light: 1 right, 2 wrong, and the fourth missing, never asked
     expect(figures.first).to_contain_text("−125.0")
-    expect(figures.first).to_contain_text("B is worse")
+    expect(page.locator("#mm-differences h2")).to_contain_text("clean is better by 125.0 points")
     expect(figures.nth(1)).to_contain_text("−75.0")
     expect(figures.nth(1)).to_contain_text("100.0% → 25.0%")
     expect(page.locator("#mm-differences")).to_contain_text("40 conversations")
@@ -96,6 +97,34 @@ def test_compare_two_conditions_of_one_run(page: Page, server: Server) -> None:
     pairs.nth(5).get_by_label("Replay B, talk-0005, turn 2").click()
     expect(page.locator(".mm-head h2").first).to_have_text("talk-0005")
     expect(page.locator("#mm-view .mm-turn.mm-now")).to_have_attribute("data-turn", "1")
+
+
+def test_compare_keeps_its_pair_and_takes_what_is_ticked(page: Page, server: Server) -> None:
+    open_tab(page, server, "Compare")
+    sides = [page.locator(f"#mm-{one}") for one in ("run-a", "condition-a", "run-b", "condition-b")]
+
+    def shown(*values: str) -> None:
+        for side, value in zip(sides, values, strict=True):
+            expect(side).to_have_value(value)
+
+    shown("first", "clean", "evil", "clean")
+    sides[3].select_option("low-light@3")
+    expect(page.locator("#mm-differences")).to_contain_text("Two things differ here")
+    sides[2].select_option("first")
+    shown("first", "clean", "first", "low-light@3")
+    expect(page.locator("#mm-differences")).not_to_contain_text("Two things differ here")
+    sides[0].select_option("evil")
+    expect(page).to_have_url(re.compile("run=evil"))
+    page.locator("#mm-nav [data-page=home]").click()
+    page.locator("#mm-board tr[data-run=first] [data-pick]").first.click()
+    expect(page).to_have_url(re.compile("tab=home.*run=first|run=first.*tab=home"))
+    page.locator("#mm-nav [data-page=compare]").click()
+    shown("evil", "clean", "first", "low-light@3")
+    page.locator("#mm-nav [data-page=home]").click()
+    for run in ("first", "evil"):
+        page.locator(f"#mm-board tr[data-run={run}] input").check()
+    page.locator("#mm-nav [data-page=compare]").click()
+    shown("first", "clean", "evil", "clean")
 
 
 @pytest.mark.parametrize("tab", PAGES)
