@@ -151,6 +151,18 @@ def test_one_change_is_the_same_on_every_page(run: Path) -> None:
     lost = first["robustness"]["points"][first["robustness"]["largest_loss"]]
     assert lost["change"]["estimate"] == pytest.approx(change)
     assert "The largest loss beyond chance" in first_screen(first)
+    assert first_screen(first).count("Holm</abbr>") == 1
+
+
+def test_the_map_has_one_order(tmp_path: Path) -> None:
+    conditions = ("clean", "low-light@1", "blurred@1")
+    folder = plant(tmp_path / "run", sessions=12, conditions=conditions, effect=by_severity)
+    analysis = Analysis({"run": Catalogue(RunReader(folder))})
+    found = re.findall(
+        '<th scope="row">(.*?)</th>', first_screen(analysis.overview("run")["first"])
+    )
+    assert found == [kind.name for kind in Breakage(analysis).of("run").kinds]
+    assert found == ["low-light", "blurred"]
 
 
 def test_report_home_and_pull_request_begin_with_the_same_sentences(

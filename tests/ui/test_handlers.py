@@ -631,7 +631,7 @@ def test_every_card_says_what_it_shows_and_from_what_to_what(tmp_path: Path) -> 
         assert f"| {card.name} |" in told
         assert f"**{points(card.estimate)}**" in told  # the same name, the same number, in points
     page = Robustness(analysis).open_robustness({"run": "run"})["view"]
-    assert "no condition costs any beyond chance" in page
+    assert "no condition costs more than chance would explain" in page
     assert "As in the headline, turns after a stop are missing" in page
 
 

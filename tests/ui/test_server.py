@@ -136,7 +136,8 @@ def test_filters(tmp_path: Path) -> None:
     assert len(catalogue.find(Filter(quality="low-light"))) == 4
     assert len(catalogue.find(Filter(stopped=True))) == 8
     assert len(catalogue.find(Filter(domain="book", kind="clean"))) == 2
-    assert len(catalogue.find(Filter(keys=catalogue.flipped()))) == 16
+    for how, many in (("yes", 16), ("lost low-light@3", 16), ("won low-light@3", 0), ("lost a", 0)):
+        assert len(catalogue.find(Filter(keys=catalogue.flipped(how)))) == many
     assert catalogue.find(Filter(text="OF PICTURE 3?"))[0].session_id == "talk-0003"
 
 

@@ -134,7 +134,7 @@ class Replay:
             meta=asked.get("meta", ""),
             stopped=bool(asked.get("stopped")),
             text=asked.get("text", ""),
-            keys=catalogue.flipped() if asked.get("flipped") else None,
+            keys=catalogue.flipped(asked["flipped"]) if asked.get("flipped") else None,
         )
 
     def _list(self, catalogue: Catalogue, asked: dict[str, str], here: str) -> dict[str, Any]:

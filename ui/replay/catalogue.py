@@ -222,6 +222,7 @@ class Catalogue:
         found = {
             "quality": _frequent(row.quality for row in rows),
             "kind": sorted({k for row in rows for k, _ in row.steps}, key=_clean_first),
+            "condition": sorted({row.degradation for row in rows} - {"clean"}),
             "severity": sorted({s for row in rows for _, s in row.steps if s}),
             "domain": _frequent(d for row in rows for d in set(row.domains)),
             "query_type": _frequent(t for row in rows for t in set(row.types)),
@@ -229,15 +230,21 @@ class Catalogue:
         }
         return {name: [] if name in unsaid else values for name, values in found.items()}
 
-    def flipped(self) -> frozenset[tuple[str, str]]:
-        """Conversations with a turn that one picture gets right and the other does not."""
+    def flipped(self, how: str = "yes") -> frozenset[tuple[str, str]]:
+        """Conversations with a turn that one picture gets right and the other does not.
+
+        `lost blur@3`: only those right on the clean picture and not under that condition, `won
+        blur@3` the reverse.
+        """
+        way, _, condition = how.partition(" ")
         found: set[tuple[str, str]] = set()
         for row in self._ordered:
             clean = self._rows.get((row.session_id, "clean"))
-            if clean is None or clean is row:
+            if clean is None or clean is row or condition not in ("", row.degradation):
                 continue
             pairs = zip(clean.outcomes, row.outcomes, strict=False)
-            if any((a in _CORRECT) != (b in _CORRECT) for a, b in pairs if _scored(a, b)):
+            flips = {(a in _CORRECT) - (b in _CORRECT) for a, b in pairs if _scored(a, b)}
+            if flips & {"lost": {1}, "won": {-1}}.get(way, {1, -1}):
                 found |= {row.key, clean.key}
         return frozenset(found)
 

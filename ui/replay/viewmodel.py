@@ -292,20 +292,24 @@ def _strikes(
     results: Sequence[TurnResult],
 ) -> Iterator[str]:
     """Per turn, what its failure means to the wearer."""
-    failures = 0
+    marks = ""
     for index, outcome in enumerate(outcomes):
         failed = outcome is not Outcome.UNSCORED and not outcome.is_correct
-        failures = failures + 1 if failed else failures * (outcome is Outcome.UNSCORED)
+        if failed:
+            marks += "○" if outcome is Outcome.MISSING else "✕"
+        elif outcome is not Outcome.UNSCORED:
+            marks = ""
         over = end is not None and index >= end
         if policy.name == "never" or not failed or over:
             yield ""
         elif policy.name == "patience":
-            yield "✕ a failure" + _ending(index, end, turns, results, "; the wearer stays")
+            ends = _ending(index, end, turns, results, "; the wearer stays")
+            yield f"{marks[-1]} a failure{ends}"
         elif index + 1 == end:
-            row = f"{failures} failures in a row" if failures > 1 else "a failure"
-            yield f"{'✕' * min(failures, 5)} {row}" + _ending(index, end, turns, results)
+            row = f"{len(marks)} failures in a row" if len(marks) > 1 else "a failure"
+            yield f"{marks[-5:]} {row}" + _ending(index, end, turns, results)
         else:
-            yield f"✕ failure {failures} of {policy.value:g} in a row"
+            yield f"{marks[-1]} failure {len(marks)} of {policy.value:g} in a row"
 
 
 def _ending(

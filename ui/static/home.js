@@ -16,6 +16,7 @@ mmrag.home = (root, server) => {
     } else {
       const other = found.run !== state.run;
       state.run = found.run;
+      if (other) wrong.innerHTML = ""; // of the run before
       if (found.board !== state.shown) { state.shown = found.board; paint(found.board); }
       if ($("#mm-hero").dataset.shown !== found.hero) { $("#mm-hero").innerHTML = found.hero; $("#mm-hero").dataset.shown = found.hero; }
       if (mmrag.page() === "home" && found.run) mmrag.note({ run: found.run });

@@ -87,6 +87,7 @@ mmrag.replay = (root, server) => {
       const mine = row.dataset.session === (next || state.session);
       row.classList.toggle("mm-here", mine);
       for (const button of row.querySelectorAll("[data-open]")) {
+        button.classList.toggle("mm-chosen", button.dataset.condition === state.condition);
         const on = mine && button.dataset.condition === state.condition;
         if (on) button.setAttribute("aria-current", "true"); else button.removeAttribute("aria-current");
       }

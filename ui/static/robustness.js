@@ -11,7 +11,7 @@ mmrag.robustness = (root, server) => {
     ++asked; // photographs of another run
     const found = await mmrag.ask(server.open_robustness, { run: address.run || "" });
     if (mine !== opening) return;
-    if (found.error) { run = ""; problem($("#mm-breaking"), found.error); return; }
+    if (found.error) { run = ""; say($("#mm-breaking"), found.error); return; }
     run = found.run;
     $("#mm-breaking").innerHTML = found.view;
     if (mmrag.page() === "robustness") mmrag.note({ run }); // else it came late
@@ -39,19 +39,22 @@ mmrag.robustness = (root, server) => {
     if (noted) mmrag.note(asks, { push: true });
     const box = $("#mm-examples"), mine = ++asked;
     if (!box) return;
+    box.style.minHeight = `${box.offsetHeight}px`; // what stands below stays
+    say(box, `The photographs of ${asks.condition} are loading …`, "status");
     const found = await mmrag.ask(server.show_examples, { run, ...asks });
     if (mine !== asked) return;
-    if (found.error) problem(box, found.error); else box.innerHTML = found.view;
+    if (found.error) say(box, found.error); else box.innerHTML = found.view;
+    box.style.minHeight = "";
     if (noted) {
       const top = box.getBoundingClientRect().top, gone = top < 60 || top > innerHeight - 260;
       if (gone) box.scrollIntoView({ block: "start" });
     }
   }
 
-  function problem(box, words) {
+  function say(box, words, role = "alert") {
     const p = document.createElement("p");
     p.className = "mm-message";
-    p.setAttribute("role", "alert");
+    p.setAttribute("role", role);
     p.textContent = words;
     box.replaceChildren(p);
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from simulator.ears.spec import KINDS as SPOKEN
@@ -94,11 +95,12 @@ def _curve(
     chart.line([(x(0), y(level)), (x(last), y(level))], "muted", dashed=True, width=1)
     members = sorted(members, key=lambda member: member[1]["severity"])
     series = [(0, quiet or clean), *((p["severity"], p["truthfulness"]) for _, p in members)]
-    banded = [(s, f) for s, f in series if f["low"] is not None]
-    if len(banded) > 1:
-        upper = [(x(s), y(f["high"])) for s, f in banded]
-        chart.area([*upper, *((x(s), y(f["low"])) for s, f in reversed(banded))], role)
-    chart.line([(x(s), y(f["estimate"])) for s, f in series], role, width=2)
+    for (s, f), (t, g) in pairwise(series):  # dashed over a severity that was not measured
+        if t == s + 1 and f["low"] is not None and g["low"] is not None:
+            ends = [(x(s), y(f["high"])), (x(t), y(g["high"])), (x(t), y(g["low"]))]
+            chart.area([*ends, (x(s), y(f["low"]))], role)
+        ends = [(x(s), y(f["estimate"])), (x(t), y(g["estimate"]))]
+        chart.line(ends, role, width=2, dashed=t > s + 1)
     for index, point in members:
         value = point["truthfulness"]["estimate"]
         draw = chart.dot if point["change"]["p_holm"] <= 0.05 else chart.ring

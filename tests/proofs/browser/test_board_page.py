@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
@@ -40,6 +41,19 @@ def test_the_board_in_the_browser(page: Page, server: Server) -> None:
     expect(page.locator("#mm-wrong")).to_contain_text(
         "The largest loss beyond chance is under low-light@3"
     )
+    page.evaluate("""() => { window.mixed = 0; new MutationObserver(() => {
+        const named = document.querySelector("#mm-hero h1")?.textContent;
+        const said = document.querySelector("#mm-wrong").textContent;
+        window.mixed += named === "evil" && said.includes("low-light@3");
+    }).observe(document.querySelector("#mm-home"), { childList: true, subtree: true }); }""")
+    page.locator("#mm-board tr[data-run=evil] [data-pick]").click()
+    expect(page.locator("#mm-hero h1")).to_have_text("evil")
+    assert page.evaluate("window.mixed") == 0  # nothing of one run under another's name
+    line.locator("[data-pick]").click()
+    for link in (".findings a", ".map td a"):
+        page.locator(f"#mm-wrong {link}", has_text=re.compile("low-light@3|▼")).first.click()
+        expect(page.locator("#mm-examples h3")).to_have_text("low-light@3")
+        page.go_back()
     line.locator("[data-note]").click()
     page.get_by_label("Tags, separated by commas").fill("baseline, <b>x</b>")
     page.get_by_label("Note", exact=True).fill("the first look")

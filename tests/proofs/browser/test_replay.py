@@ -171,6 +171,11 @@ def test_before_and_after(page: Page, server: Server) -> None:
     open_page(page, server, "/?run=first&session=talk-0001&degradation=low-light@3")
     frame = page.locator("#mm-view .mm-frame")
     expect(page.locator("#mm-view .mm-before")).to_be_visible()
+    before, ends = page.locator("#mm-view .mm-before"), page.locator("#mm-view .mm-slide span")
+    for value, end, cut in (("0", 0, "100%"), ("100", 1, "0%")):  # at each end what it names
+        page.locator(".mm-slider").fill(value)
+        expect(ends.nth(end)).to_have_text(("after", "before")[end])
+        expect(before).to_have_css("clip-path", re.compile(rf"inset\(0(px)? {cut}"))
     page.locator(".mm-slider").fill("80")
     assert frame.evaluate("f => f.style.getPropertyValue('--mm-split')") == "80%"
     page.click("text=What was done to the picture")
@@ -252,8 +257,18 @@ def test_a_run_that_is_deleted_while_it_is_open(page: Page, server: Server, tmp_
 def test_flipped_conversations(page: Page, server: Server) -> None:
     open_page(page, server)
     page.click("#mm-filter-toggle")
-    page.get_by_label("Flipped by a degradation").check()
+    page.get_by_label("Flipped").select_option("lost under low-light@3")
     expect(page.locator(".mm-count")).to_contain_text("40 of 40 conversations")
+    page.get_by_label("Flipped").select_option("")
+    page.get_by_label("Outcome of a turn").select_option("wrong")
+    clean, faded = (
+        page.locator(f".mm-cond[data-condition='{one}']").first for one in ("clean", "low-light@3")
+    )
+    expect(clean).to_have_class(re.compile("mm-other"))
+    expect(clean).to_have_css("opacity", "1")  # beside what it is compared with, never faded
+    page.get_by_label("Outcome of a turn").select_option("")
+    page.get_by_label("Degradation").select_option("clean")
+    expect(faded).to_have_attribute("title", re.compile("^low-light@3: .*faded, for the filters"))
 
 
 def test_going_through_the_list(page: Page, server: Server) -> None:

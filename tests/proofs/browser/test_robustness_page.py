@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from called_command import mmrag
 from planted_runs import by_severity, plant
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from ui_parts import Faults, Server, write_run
 
 CONDITIONS = ("clean", "low-light@1", "low-light@3", "low-light@5", "blurred@3")
@@ -78,6 +79,7 @@ def test_a_cell_leads_to_photographs_and_on_to_replay(visitor: Page, robust: Ser
     assert "condition=blurred%403" in visitor.url or "condition=blurred@3" in visitor.url
     first = visitor.locator(".mm-examples li").first
     expect(first.locator("img")).to_have_count(2)
+    expect(first.locator(".mm-two > .mm-small")).to_have_text(["clean", "blurred@3"])
     expect(first.locator(".mm-outcome").first).to_contain_text("✓")
     expect(first.locator(".mm-outcome").last).not_to_contain_text("✓")
     visitor.reload()
@@ -104,6 +106,22 @@ def test_slices_stages_and_points_of_curves_lead_there_too(visitor: Page, robust
     point.focus()
     visitor.keyboard.press("Enter")
     expect(visitor.locator("#mm-examples h3")).to_have_text("low-light@1")
+
+
+def test_more_than_are_shown_are_in_replay(visitor: Page, robust: Server) -> None:
+    waiting: list[Route] = []
+    look(visitor, robust)
+    visitor.route("**/component_server*", lambda route: waiting.append(route))
+    cell(visitor, "low-light@5").click()
+    cell(visitor, "low-light@3").click()
+    expect(visitor.locator("#mm-examples [role=status]")).to_contain_text("low-light@3 are loading")
+    visitor.unroute("**/component_server*")
+    for one in waiting:
+        one.continue_()
+    rest = visitor.get_by_role("link", name=re.compile(r"all \d+ lost"))
+    rest.click()
+    expect(visitor.locator(".mm-conversation")).to_have_attribute("data-condition", "low-light@3")
+    expect(visitor.locator("[data-filter=flipped]")).to_have_value("lost low-light@3")
 
 
 def test_the_run_stays_chosen(visitor: Page, robust: Server) -> None:

@@ -68,7 +68,7 @@ def test_a_verdict_survives_a_restart(run: Path, own: Server, visit, tmp_path: P
     expect(page.locator(".mm-now .mm-sayit[data-say=wrong]")).to_have_attribute(
         "aria-pressed", "true"
     )
-    expect(page.locator(".mm-now .mm-under")).to_contain_text("perfect")  # the judge's stays
+    expect(page.locator(".mm-now .mm-under")).to_contain_text("right")  # the judge's stays
     with RunReader(run) as reader:
         assert str(reader.turns("talk-0000")[0].verdict.outcome) == "perfect"
     own.stop()

@@ -52,6 +52,13 @@ def test_points_have_the_colours_of_the_map(change: float, p: float, classes: st
     assert re.findall('<circle[^>]*class="([^"]*)"', curve) == [classes]
 
 
+def test_a_line_over_what_was_not_measured_is_dashed() -> None:
+    (curve,) = drawn({**point("blurred", -0.2), "severity": 1}, point("blurred", -0.4))
+    lines = re.findall('<polyline[^>]*s-series-1"[^>]*>', curve)
+    assert ["dasharray" in line for line in lines] == [False, True]
+    assert len(re.findall("<polygon", curve)) == 1  # nor has it a band there
+
+
 def test_points_are_buttons_where_somebody_answers() -> None:
     (asked,) = drawn(point("blurred", -0.2, 0.01), chosen=True)
     assert 'data-condition="blurred@3"' in asked
