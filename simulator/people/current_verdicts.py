@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from mmrag.records import TurnResult
 from simulator.people.human_verdicts import HumanOutcome, HumanVerdict, Key, fingerprint, read_log
@@ -13,11 +13,14 @@ Standing = dict[Key, dict[str, HumanVerdict]]
 """Turn → person → latest word."""
 
 
-def standing_in(run: RunReader) -> Standing:
-    """What stands in a run. Words on a reply that is no longer the turn's are left out."""
+def standing_in(run: RunReader, sessions: Collection[str] | None = None) -> Standing:
+    """What stands in a run, or in some of its sessions. Words on a reply that is no longer the
+    turn's are left out."""
     found: Standing = {}
     replies: dict[tuple[str, str], dict[int, str]] = {}
     for key, people in latest(read_log(run.folder).verdicts).items():
+        if sessions is not None and key[0] not in sessions:
+            continue
         if key[:2] not in replies:
             replies[key[:2]] = {
                 turn.turn_index: fingerprint(turn.reply.text)

@@ -34,9 +34,11 @@ from ui.pages.compare import Compare
 from ui.pages.live import Live
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
+from ui.pages.verdicts import VerdictCalls
 from ui.render import points, render
 from ui.replay.analysis import Analysis, Difference, RunComparison
 from ui.replay.catalogue import Catalogue
+from ui.replay.people_verdicts import VerdictDesk
 from ui.views.lab_view import degrade_picture
 from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat
 from ui.views.robustness_view import EXAMPLES, Breakage
@@ -158,6 +160,23 @@ def test_a_turn_that_nobody_scored_has_not_flipped(tmp_path: Path) -> None:
     page = Compare(Analysis(opened(tmp_path / "run"))).open_compare({})["pairs"]
     assert page.count('data-flip="lost"') == 2
     assert page.count("data-flip") == 2
+
+
+def test_what_a_person_judged_otherwise_is_listed_and_found(tmp_path: Path) -> None:
+    analysis = Analysis(opened(write_run(tmp_path / "run", 3)))
+    desk = VerdictCalls(VerdictDesk(analysis))
+    here = {"run": "run", "session": "talk-0001", "condition": "low-light@3", "person": "anna"}
+    desk.say_verdict({**here, "turn": "1", "said": "right"})  # as the judge says
+    said = desk.say_verdict({**here, "turn": "2", "said": "right"})["otherwise"]
+    assert said == {"talk-0001": {"low-light@3": {"1": [("anna", "right")]}}}  # JSON has text keys
+    replay = Replay(analysis.runs)
+    assert replay.list_conversations({"run": "run"})["otherwise"]["talk-0001"] == said["talk-0001"]
+    judged = replay.list_conversations({"run": "run", "people": "yes"})
+    assert (judged["first"], judged["total"]) == ("talk-0001", 1)
+    assert replay.list_conversations({"run": "run", "people": "yes", "kind": "clean"})["total"] == 0
+    for turn in ("1", "2"):
+        back = desk.say_verdict({**here, "turn": turn, "said": "withdrawn"})
+    assert back["otherwise"] == {"talk-0001": {}}
 
 
 def test_one_picture_is_shown_once_and_two_twice(tmp_path: Path) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 import gradio as gr
 
 from mmrag.errors import MmragError
+from simulator.people.current_verdicts import standing_in
 from ui.pages.calls import Call, calls, whole
 from ui.render import render
 from ui.replay.catalogue import Catalogue, Filter, ListedConversation
+from ui.replay.people_verdicts import judged_otherwise
 from ui.replay.turn_record import turn_record
 from ui.replay.viewmodel import conversation
 
@@ -124,6 +126,10 @@ class Replay:
         return first, f"This run has no session {session[:80]!r}; here is its first one."
 
     def _filter(self, catalogue: Catalogue, asked: dict[str, str]) -> Filter:
+        keys = catalogue.flipped(asked["flipped"]) if asked.get("flipped") else None
+        if asked.get("people"):
+            people = frozenset(key[:2] for key in standing_in(catalogue.run))
+            keys = people if keys is None else keys & people
         return Filter(
             outcome=asked.get("outcome", ""),
             quality=asked.get("quality", ""),
@@ -134,7 +140,7 @@ class Replay:
             meta=asked.get("meta", ""),
             stopped=bool(asked.get("stopped")),
             text=asked.get("text", ""),
-            keys=catalogue.flipped(asked["flipped"]) if asked.get("flipped") else None,
+            keys=keys,
         )
 
     def _list(self, catalogue: Catalogue, asked: dict[str, str], here: str) -> dict[str, Any]:
@@ -156,7 +162,12 @@ class Replay:
             unsaid=catalogue.unsaid,
             page=PAGE,
         )
-        return {"list": page, "first": found[0].session_id if found else "", "total": len(found)}
+        return {
+            "list": page,
+            "first": found[0].session_id if found else "",
+            "total": len(found),
+            "otherwise": judged_otherwise(catalogue.run, {one.session_id for one in shown}),
+        }
 
     def _conversation(
         self, name: str, session: str, asked: dict[str, str], problem: str

@@ -7,7 +7,7 @@ from typing import Any
 from mmrag.errors import MmragError, UsageError
 from ui.pages.calls import Call, whole
 from ui.render import render
-from ui.replay.people_verdicts import VerdictDesk
+from ui.replay.people_verdicts import VerdictDesk, judged_otherwise
 
 
 class VerdictCalls:
@@ -25,7 +25,10 @@ class VerdictCalls:
         """What people say of the turns of one conversation."""
         name, session, condition, _ = _place(self._open(asked), asked)
         turns = self.desk.turns(name, session, condition, _person(asked))
-        return {"turns": {str(one.index): render("verdict.html.j2", turn=one) for one in turns}}
+        return {
+            "turns": {str(one.index): render("verdict.html.j2", turn=one) for one in turns},
+            "otherwise": judged_otherwise(self.desk.analysis.runs[name].run, (session,)),
+        }
 
     def say_verdict(self, asked: dict[str, str]) -> dict[str, Any]:
         """Keep a verdict, and show what people say of its conversation now."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import msgspec
 
+from mmrag.records import outcome_of
 from simulator.application.run_verdicts import Verdicts
 from simulator.people.current_verdicts import standing_in
 from simulator.people.human_verdicts import HumanVerdict, Key
+from simulator.store.run_reader import RunReader
 from ui.replay.analysis import Analysis
+
+Otherwise = dict[str, dict[str, dict[str, list[tuple[str, str]]]]]
+"""Session → condition → place of the mark → who said what."""
 
 
 class PersonWord(msgspec.Struct, frozen=True):
@@ -46,7 +53,7 @@ class VerdictDesk:
     def turns(self, name: str, session: str, condition: str, person: str) -> list[TurnWords]:
         """What people say of the turns of one conversation."""
         run = self.analysis.runs[name].run
-        standing = standing_in(run)
+        standing = standing_in(run, (session,))
         said: dict[tuple[Key, str], list[HumanVerdict]] = {}
         for verdict in self.verdicts(name).log().verdicts:
             said.setdefault((verdict.key, verdict.person), []).append(verdict)
@@ -68,6 +75,25 @@ class VerdictDesk:
                 )
             )  # fmt: skip
         return found
+
+
+def judged_otherwise(run: RunReader, sessions: Collection[str]) -> Otherwise:
+    """Who decided otherwise than the judge, in these sessions; each is there, if only empty."""
+    found: Otherwise = {session: {} for session in sessions}
+    standing = standing_in(run, sessions)
+    for session, condition in {key[:2] for key in standing}:
+        settled = [result for result in run.turns(session, condition) if not result.step]
+        for place, result in enumerate(settled):
+            outcome = outcome_of(result)
+            judged = "correct" if outcome.is_correct else str(outcome)
+            people = standing.get((session, condition, result.turn_index), {})
+            if said := [
+                (who, str(one.said))
+                for who, one in people.items()
+                if one.said.outcome not in ("", judged)
+            ]:
+                found[session].setdefault(condition, {})[str(place)] = said
+    return found
 
 
 def _word(verdict: HumanVerdict, person: str, earlier: tuple[HumanVerdict, ...]) -> PersonWord:

@@ -15,7 +15,7 @@ mmrag.replay = (root, server) => {
 
   // ---- the address
 
-  const FILTERS = ["outcome", "kind", "severity", "quality", "domain", "type", "meta", "stopped", "flipped", "text"];
+  const FILTERS = ["outcome", "kind", "severity", "quality", "domain", "type", "meta", "stopped", "flipped", "people", "text"];
 
   function chosen() {
     const found = { text: $("#mm-text").value.trim() };
@@ -56,7 +56,7 @@ mmrag.replay = (root, server) => {
     $("#mm-text").value = address.text || "";
     filters.innerHTML = found.filters || "";
     count();
-    listed(found.list);
+    listed(found);
     look(address.session || !narrow() ? "talk" : "list");
     told(found, { replace: true });
     fetchNeighbours();
@@ -76,11 +76,14 @@ mmrag.replay = (root, server) => {
 
   // ---- the list
 
-  function listed(html) {
-    list.innerHTML = html;
+  function listed(found) {
+    list.innerHTML = found.list;
     here(true);
     more();
+    judged(found);
   }
+
+  const judged = (found) => root.dispatchEvent(new CustomEvent("mm-listed", { detail: found.otherwise || {} }));
 
   function here(scroll = false) {
     for (const row of list.querySelectorAll(".mm-row")) {
@@ -124,6 +127,7 @@ mmrag.replay = (root, server) => {
     end.replaceWith(...holder.childNodes);
     here();
     more();
+    judged(found);
   }
 
   let narrowing = null;
@@ -135,7 +139,7 @@ mmrag.replay = (root, server) => {
       const found = await mmrag.ask(server.list_conversations, { ...chosen(), run: state.run, session: state.session });
       if (mine !== listing) return;
       if (found.error) { problem(found.error); return; }
-      listed(found.list);
+      listed(found);
       const there = [...list.querySelectorAll(".mm-row")].some((row) => row.dataset.session === state.session);
       if (!there && found.first && !narrow() && open === asked) await talk({ session: found.first });
       note();
@@ -190,6 +194,7 @@ mmrag.replay = (root, server) => {
   }
 
   function told(found, { push = false, replace = false, keep = false, at = null } = {}) {
+    if (narrow() && found.session !== state.session) scrollTo(0, 0);
     Object.assign(state, { session: found.session || "", condition: found.condition || "", outcomes: found.outcomes || "" });
     if (found.version !== undefined) { state.version = found.version; state.finished = found.finished; }
     pause();
@@ -402,7 +407,7 @@ mmrag.replay = (root, server) => {
       }).catch(() => ({}));
       if (mine !== [asked, listing].join() || busy() || found.error || found.version === undefined) return;
       state.version = found.version; state.finished = found.finished;
-      if (found.list !== undefined) { const top = list.scrollTop; list.innerHTML = found.list; here(); more(); list.scrollTop = top; }
+      if (found.list !== undefined) { const top = list.scrollTop; list.innerHTML = found.list; here(); more(); judged(found); list.scrollTop = top; }
       if (found.view !== undefined) told(found, { replace: true, keep: true, at: box() ? +box().dataset.current : null });
       if (state.finished) clearInterval(tick);
     }, 2500);
@@ -430,7 +435,7 @@ mmrag.replay = (root, server) => {
     const earlier = target.closest(".mm-before-these");
     if (earlier) {
       const found = await mmrag.ask(server.list_conversations, { ...chosen(), run: state.run, offset: earlier.dataset.offset });
-      if (!found.error && earlier.isConnected) listed(found.list);
+      if (!found.error && earlier.isConnected) listed(found);
       return;
     }
     const toggle = target.closest("#mm-filter-toggle");

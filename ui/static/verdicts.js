@@ -76,8 +76,25 @@ mmrag.verdicts = (root, server) => {
       again?.focus();
       again?.setSelectionRange(...mark);
     }
+    otherwise(found.otherwise);
     settle();
   }
+
+  // Who decided otherwise than a mark in the list or on a condition: a dot at it.
+  function otherwise(found) {
+    const words = (said) => said.map(([who, what]) => `${who === person() ? "you" : who} said ${what}`).join(", ");
+    for (const chip of root.querySelectorAll(".mm-cond, .mm-conditions [data-open]")) {
+      const conditions = found[chip.closest("[data-session]").dataset.session];
+      if (!conditions) continue;
+      const turns = conditions[chip.dataset.condition] || {}, all = words(Object.values(turns).flat());
+      chip.querySelectorAll(".mm-dots i").forEach((dot, n, dots) => {
+        dot.title = dots.length > 1 ? words(turns[n] || []) : all;
+        dot.classList.toggle("mm-otherwise", !!dot.title);
+      });
+      chip.ariaDescription = all;
+    }
+  }
+  root.addEventListener("mm-listed", (event) => otherwise(event.detail));
 
   function trouble(turn, words) {
     const box = root.querySelector(`.mm-verdict[data-turn="${turn}"] .mm-sayerror`);
@@ -103,6 +120,8 @@ mmrag.verdicts = (root, server) => {
       if (place(turn) === where) {
         ++asked;
         filled(found);
+        const saved = formOf(turn)?.querySelector(".mm-saved"); // read out, as it is there before its word
+        setTimeout(() => { if (saved) saved.textContent = what.said === "withdrawn" ? "taken back" : "saved"; }, 50);
       }
     });
   }

@@ -32,8 +32,12 @@ def visit(browser) -> Iterator[Callable[..., Page]]:
     """A browser of its own for each visitor, with a name; whatever goes wrong in it fails."""
     opened: list[tuple[object, Faults]] = []
 
-    def come(server: Server, person: str, where: str = "", width: int = 1280) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900})
+    def come(
+        server: Server, person: str, where: str = "", width: int = 1280, touch: bool = False
+    ) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, has_touch=touch, is_mobile=touch
+        )
         context.add_init_script(f"localStorage.setItem('mmrag-person', '{person}')")
         page = context.new_page()
         page.set_default_timeout(45_000)
@@ -201,9 +205,20 @@ def test_a_run_that_is_deleted_while_it_is_open(run: Path, own: Server, visit) -
 
 
 def test_on_a_phone_there_are_buttons(run: Path, own: Server, visit) -> None:
-    page = visit(own, "anna", "session=talk-0001", width=390)
+    page = visit(own, "anna", "session=talk-0001&condition=low-light@3", width=390, touch=True)
     buttons = page.locator(".mm-now .mm-sayit")
     assert all(buttons.nth(n).bounding_box()["height"] >= 44 for n in range(4))
-    buttons.nth(1).click()
-    expect(page.locator(".mm-now .mm-people")).to_contain_text("wrong")
+    expect(page.locator(".mm-now .mm-sayform kbd").last).to_be_hidden()
+    page.locator(".mm-under .mm-outcome").nth(1).tap()
+    expect(page.locator(".mm-now .mm-num")).to_have_text("2")
+    buttons.nth(0).tap()
+    expect(page.locator(".mm-now .mm-saved")).to_have_text("saved")
+    expect(page.locator(".mm-now .mm-people")).to_contain_text("you (anna)")
+    marks = "[data-condition='low-light@3'] .mm-otherwise"
+    for place in (".mm-conditions", ".mm-row[data-session=talk-0001]"):
+        expect(page.locator(f"{place} {marks}")).to_have_attribute("title", "you said right")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("scrollY") > 0
+    page.get_by_role("button", name="Next conversation").tap()
+    expect(page.locator(".mm-head h2")).to_have_text("talk-0002")
+    assert page.evaluate("scrollY") == 0
