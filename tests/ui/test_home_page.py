@@ -138,7 +138,7 @@ def test_the_bar_of_outcomes_is_drawn_to_scale() -> None:
 def test_what_went_wrong_leads_to_the_conversations(tmp_path: Path) -> None:
     page = home(write_run(tmp_path / "run", 12).parent)
     wrong = page.show_wrong({"run": "run"})["wrong"]
-    assert "/?tab=replay&amp;run=run&amp;condition=low-light&#64;3" in wrong
+    assert "/?tab=robustness&amp;run=run&amp;condition=low-light&#64;3" in wrong
     assert "/?tab=replay&amp;run=run&amp;stopped=yes" in wrong
     assert "/?tab=robustness&amp;run=run" in wrong
     assert '95 % of turns took at most <b class="mm-tab">0.40 s</b>' in wrong
