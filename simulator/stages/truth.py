@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from mmrag.errors import DataError
 from mmrag.records import Box, Passage, Session
 from simulator.stages.spec import BLIND
 
@@ -86,7 +87,10 @@ def lacks(stage: str, session: Session, known: Sequence[KnownTruth]) -> str:
         if session.capture is None:
             return "no picture"
         boxes = [turn.box for turn in known if turn.box is not None]
-        width, height = session.capture.image.pil().size if boxes else (0, 0)
+        try:
+            width, height = session.capture.image.pil().size if boxes else (0, 0)
+        except DataError:
+            return ""  # what is wrong with the picture is told of the turn that shows it
         shows = any(x0 < width and y0 < height and x1 > 0 and y1 > 0 for x0, y0, x1, y1 in boxes)
         return "" if shows else LACKING[name]
     for needed in BLIND[: BLIND.index(name) + 1] if name in BLIND else ():

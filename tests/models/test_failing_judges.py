@@ -132,9 +132,10 @@ def test_the_app_shows_bounds(failed: Path, whole: Path) -> None:
     summary = summarise(failed)
     assert (summary.truthfulness.bounds, summary.right) == ((0.0, 1.0), None)
     analysis = Analysis({p.name: Catalogue(RunReader(p)) for p in (failed, whole)})
-    found = analysis.compare(("whole", "clean"), ("failed", "clean"))
+    sides = (("whole", "clean"), ("failed", "clean"))
+    found = analysis.compare(*sides)
     assert (found.main.estimate, found.main.bounds) == (None, (0.0, 1.0))
-    assert "verdicts are missing" in render("differences.html.j2", found=found)
+    assert "verdicts are missing" in render("differences.html.j2", found=found, gone=[], sides=sides)
 
 
 def test_a_comparison_and_its_gates_do_not_pass_unmeasured(failed: Path, whole: Path) -> None:

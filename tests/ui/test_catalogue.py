@@ -48,7 +48,7 @@ def skipped(one: Session, index: int) -> TurnResult:
             ["", "✕ failure 1 of 2 in a row", "✕✕ 2 failures in a row: the wearer gives up here"],
         ),
         ("strikes(3)", "ciic", False, ["", "✕ failure 1 of 3 in a row", "✕ failure 2 of 3", ""]),
-        ("strikes(2)", "mcmi", False, ["○ failure 1 of 2", "", "○ failure 1 of 2", "○✕ 2 failures"]),
+        ("strikes(2)", "mcmi", False, ["○ failure 1 of 2", "", "○ failure 1", "○✕ 2 failures"]),
         ("strikes(1)", "ci--", True, ["", "✕ a failure: the wearer gives up here"]),
         ("never", "iiii", False, ["", "", "", ""]),
         ("patience(1)", "iici", False, ["✕ a failure; the wearer stays"] * 2 + ["", "✕ a failure"]),
