@@ -135,7 +135,9 @@ def test_the_app_shows_bounds(failed: Path, whole: Path) -> None:
     sides = (("whole", "clean"), ("failed", "clean"))
     found = analysis.compare(*sides)
     assert (found.main.estimate, found.main.bounds) == (None, (0.0, 1.0))
-    assert "verdicts are missing" in render("differences.html.j2", found=found, gone=[], sides=sides)
+    assert "verdicts are missing" in render(
+        "differences.html.j2", found=found, gone=[], sides=sides
+    )
 
 
 def test_a_comparison_and_its_gates_do_not_pass_unmeasured(failed: Path, whole: Path) -> None:
