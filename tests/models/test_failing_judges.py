@@ -135,7 +135,7 @@ def test_the_app_shows_bounds(failed: Path, whole: Path) -> None:
     sides = (("whole", "clean"), ("failed", "clean"))
     found = analysis.compare(*sides)
     assert (found.main.estimate, found.main.bounds) == (None, (0.0, 1.0))
-    assert "verdicts are missing" in render(
+    assert "Verdicts are missing" in render(
         "differences.html.j2", found=found, gone=[], sides=sides
     )
 
