@@ -8,6 +8,7 @@ import hashlib
 import os
 import shutil
 import threading
+import time
 import weakref
 from collections.abc import Generator, Mapping
 from pathlib import Path
@@ -249,7 +250,7 @@ def _unwritable(folder: Path, error: OSError) -> UsageError:
 def _take(path: Path, busy: str, shared: bool) -> int:
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        _wait_for_lookers(file, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
         if not shared:
             os.ftruncate(file, 0)
             os.pwrite(file, str(os.getpid()).encode(), 0)
@@ -261,6 +262,18 @@ def _take(path: Path, busy: str, shared: bool) -> int:
         os.close(file)
         raise
     return file
+
+
+def _wait_for_lookers(file: int, kind: int) -> None:
+    """Take a lock, for whose asking `is_locked` has it for some microseconds."""
+    for left in reversed(range(40)):
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if not left:
+                raise
+            time.sleep(0.005)
 
 
 def _holder(file: int) -> str:

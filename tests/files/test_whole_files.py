@@ -125,6 +125,24 @@ def test_a_lock_names_its_holder_and_can_be_taken_after_it(tmp_path: Path) -> No
     FileLock(tmp_path / "lock", "is at work.").release()
 
 
+def test_looking_whether_a_file_is_locked_keeps_nobody_from_locking_it(tmp_path: Path) -> None:
+    (tmp_path / "lock").touch()
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.is_set():
+            is_locked(tmp_path / "lock")
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        for _ in range(1000):
+            FileLock(tmp_path / "lock", "is at work.").release()
+    finally:
+        stop.set()
+        watcher.join()
+
+
 def test_a_folder_has_one_owner(tmp_path: Path) -> None:
     with (
         owning(tmp_path / "new"),

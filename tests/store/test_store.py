@@ -172,9 +172,11 @@ def test_readable_while_it_is_being_written(tmp_path: Path, sessions: list[Sessi
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    run_all(tmp_path / "run", sessions, ByNumber(wait=0.01), concurrency=2)
-    stop.set()
-    watcher.join()
+    try:
+        run_all(tmp_path / "run", sessions, ByNumber(wait=0.01), concurrency=2)
+    finally:
+        stop.set()
+        watcher.join()
     assert seen == sorted(seen)
     assert len(set(seen)) > 3
 
