@@ -11,7 +11,7 @@ from ui_parts import result, session, write_run
 
 from mmrag.errors import MmragError
 from mmrag.metrics.cases import Measurement
-from mmrag.records import Reference, Session, Status, Turn, TurnResult
+from mmrag.records import Outcome, Reference, Session, Status, Turn, TurnResult, Verdict
 from simulator.store import run_reader
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -204,6 +204,21 @@ def test_a_conversation_is_one_row_with_all_its_conditions(tmp_path: Path) -> No
     (one, *_) = catalogue.find_conversations(Filter(outcome="incorrect"))
     assert one.first.degradation == "low-light@3"  # what passes is what is opened
     assert one.found == {"low-light@3"}
+
+
+def test_right_is_acceptable_too(tmp_path: Path) -> None:
+    with RunStore(tmp_path / "run") as store:
+        store.set_meta("judge", "model/1")
+        for number, outcome in enumerate((Outcome.PERFECT, Outcome.ACCEPTABLE, Outcome.MISSING)):
+            one = session(number, turns=1)
+            store.begin(number, one)
+            said = result(one, 0, "c")
+            verdict = Verdict(outcome=outcome, judge="model/1")
+            store.commit(msgspec.structs.replace(said, verdict=verdict))
+    catalogue = Catalogue(RunReader(tmp_path / "run"))
+    right = catalogue.find(Filter(outcome="perfect"))  # "right" in the app, as in the shares
+    assert [row.session_id for row in right] == ["talk-0000", "talk-0001"]
+    assert len(catalogue.find(Filter(outcome="acceptable"))) == 1
 
 
 def test_nothing_is_said_that_the_data_does_not_say(tmp_path: Path) -> None:

@@ -342,7 +342,7 @@ def _stopped(policy: StopPolicy, session_id: str, marks: list[str]) -> bool:
 def _passes(row: ListedRow, wanted: Filter) -> bool:
     text = wanted.text.casefold().strip()
     return (
-        (not wanted.outcome or wanted.outcome in row.outcomes)
+        (not wanted.outcome or not _alike(wanted.outcome).isdisjoint(row.outcomes))
         and (not wanted.quality or row.quality == wanted.quality)
         and (not (wanted.kind or wanted.severity) or _degraded(row, wanted))
         and (not wanted.domain or wanted.domain in row.domains)
@@ -352,6 +352,10 @@ def _passes(row: ListedRow, wanted: Filter) -> bool:
         and (wanted.keys is None or row.key in wanted.keys)
         and (not text or text in row.text.casefold() or text in row.session_id.casefold())
     )
+
+
+def _alike(outcome: str) -> set[str]:
+    return _CORRECT if outcome == Outcome.PERFECT else {outcome}  # the app says "right" of it
 
 
 @lru_cache(maxsize=1024)

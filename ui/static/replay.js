@@ -415,6 +415,8 @@ mmrag.replay = (root, server) => {
 
   // ---- events
 
+  root.addEventListener("mm-grown", ({ target }) => { if (+box().dataset.current) reveal(target); });
+
   root.addEventListener("click", async (event) => {
     const target = event.target;
     const opened = target.closest("[data-open]");

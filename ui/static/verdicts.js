@@ -57,7 +57,9 @@ mmrag.verdicts = (root, server) => {
   async function refresh() {
     const mine = ++asked;
     const found = await mmrag.ask(server.show_verdicts, { ...whereabouts(), person: person() });
-    if (mine === asked) filled(found);
+    if (mine !== asked) return;
+    filled(found);
+    now()?.dispatchEvent(new CustomEvent("mm-grown", { bubbles: true }));
   }
 
   const whereabouts = () => ({ run: state.run, session: state.session, condition: state.condition });

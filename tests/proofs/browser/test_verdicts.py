@@ -222,3 +222,16 @@ def test_on_a_phone_there_are_buttons(run: Path, own: Server, visit) -> None:
     page.get_by_role("button", name="Next conversation").tap()
     expect(page.locator(".mm-head h2")).to_have_text("talk-0002")
     assert page.evaluate("scrollY") == 0
+
+
+def test_on_a_phone_the_buttons_of_the_turn_of_a_link_are_under_no_bar(
+    run: Path, own: Server, visit
+) -> None:
+    page = visit(own, "anna", "session=talk-0001&turn=3", width=390, touch=True)
+    bar = page.locator("#mm-nav").bounding_box()["y"]
+    buttons = page.locator(".mm-now .mm-say")
+    expect(buttons).to_be_visible()
+    page.wait_for_function(
+        "bar => document.querySelector('.mm-now .mm-say').getBoundingClientRect().bottom <= bar",
+        arg=bar,
+    )
