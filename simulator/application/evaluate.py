@@ -10,7 +10,7 @@ from mmrag.errors import UsageError
 from mmrag.records import Query
 
 if TYPE_CHECKING:
-    from simulator.application.finished_run import Run
+    from simulator.application.stored_run import Run
 
 
 class CanAnswer(Protocol):
@@ -71,7 +71,7 @@ def evaluate(
     of the cluster at `address`, or of this machine, and `stores` that keep turns.
     """
     from simulator.application.execution import execute
-    from simulator.application.finished_run import load_run
+    from simulator.application.stored_run import load_run
     from simulator.cluster.machines import Machines
     from simulator.parts.own_agents import own_agent
     from simulator.parts.run_folder import default_out, fresh_out

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mmrag.errors import UsageError
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
-from simulator.parts.agent_host import Hosting
+from simulator.parts.hosting_options import Hosting
 from simulator.run.config import GLASSES, command_of
 
 if TYPE_CHECKING:

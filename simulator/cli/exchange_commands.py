@@ -25,7 +25,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a run for another tool: tables, Inspect, MLflow, OpenTelemetry."""
-    from simulator.application.finished_run import load_run
+    from simulator.application.stored_run import load_run
 
     typer.secho(f"{counted(load_run(folder).export(out, to), 'turn')} written to {out}.", err=True)
 

@@ -17,7 +17,7 @@ from simulator.cli.options.shard_options import Address, Backend, Workers
 from simulator.cli.score import score
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
-from simulator.parts.agent_host import Hosting
+from simulator.parts.hosting_options import Hosting
 
 if TYPE_CHECKING:
     from mmrag.protocols import Agent
@@ -189,7 +189,7 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Resume an interrupted run, from the turn after the last one committed."""
-    from simulator.application.finished_run import load_run
+    from simulator.application.stored_run import load_run
 
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     machines = Machines.read(backend, address, workers, stores, worker_gpus)

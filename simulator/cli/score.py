@@ -116,7 +116,7 @@ def _weighted(figures: dict[str, Any], turns: list[TurnScore], traffic: Path | N
 
 def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     from mmrag.metrics.scoring_protocols import score as score_turns
-    from simulator.exchange.outcome_files import read_turns
+    from simulator.exchange.read_outcomes import read_turns
     from simulator.run.results.error_texts import error_texts_in
     from simulator.run.results.official import as_in_kit
     from simulator.run.results.turn_results import missing_verdicts

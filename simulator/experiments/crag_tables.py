@@ -43,7 +43,7 @@ def read_system(place: Path) -> System:
             turns = list(turns_of(run, ScoreOptions(protocol="crag")))
         name = f"{place.name} ({config.get('agent', 'unknown')})"
     else:
-        from simulator.exchange.outcome_files import read_turns
+        from simulator.exchange.read_outcomes import read_turns
         from simulator.run.results.official import as_in_kit
 
         turns = [as_in_kit(said, "crag") for said in read_turns(place)]

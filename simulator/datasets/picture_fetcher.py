@@ -31,7 +31,7 @@ _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 _IPV4_AT_THE_END = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96")))
 
 
-class Fetcher:
+class PictureFetcher:
     """Fetches by URL into a cache folder. Safe to use from several threads."""
 
     def __init__(
