@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mmrag.errors import SpecError
 from mmrag.records import JudgeItem, Outcome, Verdict
-from mmrag.text.normalise import is_exact, missing_reason
+from mmrag.text.normalise import is_exact
+from mmrag.text.refusals import missing_reason
 
 
 class ExactJudge:

@@ -12,8 +12,9 @@ from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.rules import rule
 from mmrag.judges.builtin.trees import Forest, Tree, Trees
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
-from mmrag.text.normalise import MAX_CHARS, is_missing, missing_reason, official_missing
+from mmrag.text.normalise import MAX_CHARS
 from mmrag.text.numbers import MONTHS, Quantity, quantities, same_date, same_quantity
+from mmrag.text.refusals import is_missing, missing_reason, official_missing
 
 
 @pytest.fixture(scope="module")
