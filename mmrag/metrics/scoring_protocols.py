@@ -91,7 +91,7 @@ def score(
     resamples behind the intervals of `strict`; 0 leaves the intervals out.
     """
     scoring = Scoring(protocol, stop=stop, resamples=resamples, seed=seed)
-    for rows in group(turns).values():
+    for rows in group_sessions(turns).values():
         scoring.add(rows)
     return scoring.figures()
 
@@ -137,13 +137,13 @@ class Scoring:
         return result
 
 
-def sessions_of(turns: Iterable[TurnScore]) -> Iterator[list[TurnScore]]:
-    """As `group`, of turns of which each session's stand together: one session at a time."""
+def adjacent_sessions(turns: Iterable[TurnScore]) -> Iterator[list[TurnScore]]:
+    """As `group_sessions`, one session at a time, where the turns of each stand together."""
     for _, rows in itertools.groupby(turns, key=lambda row: row.session_id):
         yield sorted(rows, key=lambda row: row.turn_index)
 
 
-def group(turns: Iterable[TurnScore]) -> dict[str, list[TurnScore]]:
+def group_sessions(turns: Iterable[TurnScore]) -> dict[str, list[TurnScore]]:
     """Turns by session in order of appearance, each session sorted by turn."""
     sessions: dict[str, list[TurnScore]] = {}
     for turn in turns:

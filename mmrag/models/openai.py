@@ -22,7 +22,7 @@ import httpx
 import msgspec
 
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError, Events
+from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage
 from mmrag.files.retries import doubled, retried
 from mmrag.models.chat_completions import Answer, BrokenStream, Counts, StreamedAnswer

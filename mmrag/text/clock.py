@@ -71,7 +71,7 @@ def days(text: str) -> list[frozenset[tuple[int, int, int]]]:
     return [one for one in found if one]
 
 
-def spans(text: str) -> list[Years]:
+def year_spans(text: str) -> list[Years]:
     """Every century and decade: "16th century", "the 800s", "the nineteen-fifties", "1980s"."""
     lowered = _ORDINAL.sub(lambda m: CANONICAL[m.group()] + "th", _tidy(text))
     before = bool(_BC.search(lowered))

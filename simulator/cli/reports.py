@@ -177,11 +177,11 @@ def diagnose(options: Any, run: RunFolder, as_json: AsJson = False) -> None:
     """
     from simulator.cli.tables.diagnosis_table import print_diagnosis
     from simulator.reports.figures.diagnosis import diagnosis
-    from simulator.reports.figures.report import load_runs
+    from simulator.reports.figures.report import load_report_runs
     from simulator.store.run_reader import RunReader
 
     with RunReader(run) as reader:
-        (loaded,), _, _ = load_runs([reader], options)
+        (loaded,), _, _ = load_report_runs([reader], options)
         if loaded.staged is None:
             lacked = (reader.meta("plan") or {}).get("left_out") or {}
             why = "; ".join(f"{stage}: {words}" for stage, (words, _) in lacked.items())
@@ -204,13 +204,13 @@ def link(
     from mmrag.metrics.headline import Uncertainty
     from simulator.cli.tables.link_table import print_links
     from simulator.reports.figures.headline import headline
-    from simulator.reports.figures.report import ReportOptions, load_runs
+    from simulator.reports.figures.report import ReportOptions, load_report_runs
     from simulator.reports.losses.link_losses import sent
     from simulator.store.run_reader import RunReader
 
     how = Uncertainty(resamples=resamples, seed=seed)
     with RunReader(run) as reader:
-        frame = load_runs([reader], ReportOptions())[0][0].frame
+        frame = load_report_runs([reader], ReportOptions())[0][0].frame
         headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
         found = sent(frame, headlines, how, points)
     if found is None:

@@ -107,11 +107,11 @@ def _weighted(figures: dict[str, Any], turns: list[TurnScore], traffic: Path | N
     """Put the traffic-weighted figures beside the others."""
     if traffic is None:
         return
-    from mmrag.metrics.crag_scores import by_traffic
+    from mmrag.metrics.crag_scores import traffic_figures
     from simulator.experiments.crag_tables import read_weights
 
     asked = [turn for turn in turns if not turn.skipped]
-    figures["all"]["traffic"] = by_traffic(asked, read_weights(traffic, asked))
+    figures["all"]["traffic"] = traffic_figures(asked, read_weights(traffic, asked))
 
 
 def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:

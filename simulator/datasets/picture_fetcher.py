@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import ImageError, StoreError
 from mmrag.files.atomic import write_bytes
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError
 from mmrag.files.images import MAX_BYTES, size_of
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from mmrag.agents.own import adapters
 from mmrag.agents.own.adapters import HttpAgent, PythonAgent
 from mmrag.cache import Cache, CachedModel
 from mmrag.errors import MmragError, ServiceError, ServiceTimeout, SpecError
-from mmrag.files.bodies import Events
+from mmrag.files.http_bodies import Events
 from mmrag.models.chat_completions import MOST_CALLS
 from mmrag.models.openai import OpenAIModel
 from mmrag.models.request_queue import QueuedRequest, Waiting

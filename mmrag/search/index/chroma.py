@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError, ServiceError, ServiceTimeout, StoreError, Unavailable
-from mmrag.files.bodies import ASK_PLAIN, Body
+from mmrag.files.http_bodies import ASK_PLAIN, Body
 from mmrag.files.retries import doubled
 from mmrag.search.serving.deadlines import within
 

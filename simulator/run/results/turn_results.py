@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import SpecError
-from mmrag.metrics.scoring_protocols import PROTOCOLS, Scoring, TurnScore, sessions_of
+from mmrag.metrics.scoring_protocols import PROTOCOLS, Scoring, TurnScore, adjacent_sessions
 from mmrag.partial_records import SaidTurn, SessionPart, VerdictPart
 from mmrag.records import NOTHING_TO_JUDGE, JudgeItem, Outcome, Record, Reply, Status
 from simulator.counting import counted
@@ -251,7 +251,7 @@ def _scored(
         errors.look_at_all(replies_of(run, options.degradation))
     stop = StopPolicy.parse(options.stop, seed=options.seed).rule
     scoring = Scoring(options.protocol, stop=stop, resamples=options.resamples, seed=options.seed)
-    for rows in sessions_of(turns):
+    for rows in adjacent_sessions(turns):
         condition = condition_of(rows[0])
         if wanted in (None, condition):
             scoring.add(rows)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError
 from mmrag.tools import Tool
 from simulator.world.crag.kg.endpoints import ENDPOINTS, Endpoint
 from simulator.world.crag.kg.server import TIME_HEADER

@@ -80,7 +80,7 @@ def _plain(attribute: Attribute) -> Wording:
     )
 
 
-def folder_of(name: str) -> Path:
+def voice_folder(name: str) -> Path:
     """Where a voice's files are: of one of your own its name is the folder, with a / in it."""
     return Path(name) if "/" in name else VOICES / name
 
@@ -89,7 +89,7 @@ def content_of(name: str) -> str:
     """A voice as a world's card names it: one's own with a hash of its files."""
     if "/" not in name:
         return name
-    return f"{voice(name).name}@{_digest(folder_of(name))[:16]}"
+    return f"{voice(name).name}@{_digest(voice_folder(name))[:16]}"
 
 
 def _digest(folder: Path) -> str:
@@ -104,12 +104,12 @@ def _digest(folder: Path) -> str:
 def voice(name: str) -> Voice:
     """A voice by its name, or by the folder of one of your own: read again after an edit, so that
     its words are those that `content_of` names."""
-    return _read(name, _digest(folder_of(name)) if "/" in name else "")
+    return _read(name, _digest(voice_folder(name)) if "/" in name else "")
 
 
 @cache
 def _read(name: str, _content: str) -> Voice:
-    folder = folder_of(name)
+    folder = voice_folder(name)
     if folder.parent != VOICES and folder.name in (*OPEN, *HELD):
         raise SpecError(f"{name}: a voice of that name is shipped; give your folder another name.")
     if not (folder / "web.yaml").is_file():
