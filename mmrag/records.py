@@ -415,6 +415,16 @@ class JudgeItem(Record, frozen=True, kw_only=True):
     id: str = ""
 
 
+def item_of(session_id: str, turn: Turn, reply: Reply) -> JudgeItem:
+    """What a judge is given of a turn's reply."""
+    return JudgeItem(
+        question=turn.query,
+        references=turn.reference.all_texts,
+        prediction=reply.answer,
+        id=f"{session_id}/{turn.index}",
+    )
+
+
 class Vote(Record, frozen=True, kw_only=True):
     """One judge's opinion inside a verdict."""
 

@@ -22,6 +22,7 @@ from mmrag.judges.papers.ragas_offline import EncoderRagas, LabelRagas
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Encoder, Model, TokenEncoder
+from mmrag.text import comma_list
 
 SUITES = {
     "ragas": ragas.MEASURES,
@@ -52,7 +53,7 @@ class Measurer(Protocol):
 def chosen_measures(text: str) -> tuple[str, ...]:
     """The measures that a list of names stands for; a suite's name stands for all of its own."""
     found: dict[str, None] = {}
-    for name in filter(None, (part.strip() for part in text.split(","))):
+    for name in comma_list(text):
         known = SUITES.get(name) or ((name,) if any(name in s for s in SUITES.values()) else ())
         if not known:
             every = ", ".join([*SUITES, *(one for suite in SUITES.values() for one in suite)])

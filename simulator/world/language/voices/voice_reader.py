@@ -12,6 +12,7 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
+from mmrag.text import comma_list
 from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
 from simulator.world.facts.wording import say_list
 from simulator.world.language.voices.need_reader import Need, folded
@@ -124,7 +125,7 @@ def _read(name: str, _content: str) -> Voice:
 def named(spec: str) -> tuple[str, ...]:
     """`open`, `held`, or names with commas, as names: read, checked, and no two at odds."""
     groups = {"open": OPEN, "held": HELD}
-    names = groups.get(spec) or tuple(n.strip() for n in spec.split(",") if n.strip())
+    names = groups.get(spec) or tuple(comma_list(spec))
     if not names:
         raise SpecError(f"--voices {spec!r} names none; say open, held, or names with commas.")
     found = [voice(name) for name in names]
