@@ -90,6 +90,8 @@ def _estimate(
     concurrency: int,
     as_json: bool,
 ) -> None:
+    from msgspec.structs import asdict
+
     from simulator.application.estimate import estimate
     from simulator.experiments.sweep import check_settings, setting_folder, settings_of
 
@@ -98,10 +100,10 @@ def _estimate(
     like = setting_folder(out, settings[0])
     rows: list[dict[str, Any]] = [
         {"name": s.name, "agent": s.agent}
-        | estimate(
+        | asdict(estimate(
             parts.with_agent(s.agent), setting_folder(out, s),
             like=like if like.is_dir() else None, concurrency=concurrency,
-        )
+        ))
         for s in settings
     ]  # fmt: skip
     costs = [row["cost"] for row in rows]
