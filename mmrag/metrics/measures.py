@@ -12,6 +12,7 @@ import msgspec
 
 from mmrag.errors import SpecError
 from mmrag.records import Record
+from mmrag.registry import unknown
 
 
 class Measure(Record, frozen=True, kw_only=True):
@@ -39,7 +40,7 @@ def measure(name: str) -> Measure:
     match = re.fullmatch(r"([a-z_]+\d?)(?:@(\d{1,6}))?", name.strip())
     known = MEASURES.get(match.group(1)) if match else None
     if match is None or known is None:
-        raise SpecError(f"{name!r} is no measure. Known: {', '.join(sorted(MEASURES))}.")
+        raise SpecError(unknown("measure", name, sorted(MEASURES)))
     cut = match.group(2)
     if (cut is not None) != (known.name in RANKED) or cut == "0":
         needs = (

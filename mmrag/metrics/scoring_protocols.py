@@ -15,11 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmrag.errors import SpecError
 from mmrag.records import Outcome, Record
+from mmrag.registry import unknown
 
 if TYPE_CHECKING:
     from mmrag.metrics.headline import Sums
 
 PROTOCOLS = ("strict", "crag-mm", "kddcup25", "crag")
+
+
+def check_protocol(name: str) -> None:
+    """Refuse a protocol that nobody knows."""
+    if name not in PROTOCOLS:
+        raise SpecError(unknown("protocol", name, PROTOCOLS))
 
 
 class TurnScore(Record, frozen=True, kw_only=True):
@@ -102,8 +109,7 @@ class Scoring:
     def __init__(
         self, protocol: str = "strict", *, stop: StopRule, resamples: int = 1000, seed: int = 0
     ) -> None:
-        if protocol not in PROTOCOLS:
-            raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
+        check_protocol(protocol)
 
         def counts() -> _Counts:
             if protocol == "strict":

@@ -190,12 +190,10 @@ def _takers(
     max_cost: float | None,
 ) -> tuple[Measurer, ...]:
     from mmrag.judges import measure_registry as measuring
-    from mmrag.judges.papers.reference_measures import BERT
 
     if model is not None:
         kept = paid_model(store, model, max_cost)
-        by_encoder = {"answer_relevance", "answer_correctness", "reference_cosine", *BERT}
-        compared = by_encoder & set(wanted)
+        compared = set(measuring.BY_ENCODER).intersection(wanted)
         chosen = cached_encoder(encoder) if compared else None
         return measuring.model_measurers(
             kept, name=model_name(model), encoder=chosen, prompts=prompts

@@ -59,9 +59,10 @@ def score(
     """Score a run, or any system's turns: lines of {session_id, turn_index, outcome, ...} or of
     {session_id, turn_index, question, references, prediction, is_ego}; a kit's result rows, too.
     """
+    from mmrag.metrics.scoring_protocols import check_protocol
     from simulator.application.scores import Scores
     from simulator.cli.tables.run_tables import tell_scores
-    from simulator.run.results.turn_results import ScoreOptions, check_protocol
+    from simulator.run.results.turn_results import ScoreOptions
 
     check_protocol(protocol)
     condition = condition or degradation

@@ -24,6 +24,7 @@ from mmrag.judges.structured_replies import ask, batches, passage_batches, split
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, faithfulness
 from mmrag.protocols import Encoder, Model
+from mmrag.registry import unknown
 from mmrag.text.normalise import normalise
 
 MEASURES = ("faithfulness", "answer_relevance", "context_relevance")
@@ -110,7 +111,7 @@ class RagasJudge(OneByOne):
         questions: int = 3,
     ) -> None:
         if prompts not in PROMPTS:
-            raise SpecError(f"no prompts are called {prompts!r}. Known: {', '.join(PROMPTS)}.")
+            raise SpecError(unknown("set of prompts", prompts, PROMPTS))
         self._prompts = PROMPTS[prompts](model)
         self._encoder = encoder
         self._n = questions

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import SpecError
-from mmrag.metrics.scoring_protocols import PROTOCOLS, Scoring, TurnScore, adjacent_sessions
+from mmrag.metrics.scoring_protocols import Scoring, TurnScore, adjacent_sessions, check_protocol
 from mmrag.partial_records import SaidTurn, SessionPart, VerdictPart
 from mmrag.records import NOTHING_TO_JUDGE, JudgeItem, Outcome, Record, Reply, Status
 from simulator.counting import counted
@@ -40,12 +40,6 @@ class ScoreOptions(Record, frozen=True, kw_only=True):
             raise SpecError(
                 f"agent_errors is {', '.join(AGENT_ERRORS)}; not {self.agent_errors!r}."
             )
-
-
-def check_protocol(name: str) -> None:
-    """Refuse a protocol that nobody knows."""
-    if name not in PROTOCOLS:
-        raise SpecError(f"no protocol is called {name!r}. Known: {', '.join(PROTOCOLS)}.")
 
 
 def options_for(run: RunReader, **given: Any) -> ScoreOptions:

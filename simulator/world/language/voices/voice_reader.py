@@ -12,6 +12,7 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
+from mmrag.registry import unknown
 from mmrag.text import comma_list
 from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
 from simulator.world.facts.wording import say_list
@@ -114,10 +115,10 @@ def _read(name: str, _content: str) -> Voice:
     if folder.parent != VOICES and folder.name in (*OPEN, *HELD):
         raise SpecError(f"{name}: a voice of that name is shipped; give your folder another name.")
     if not (folder / "web.yaml").is_file():
-        known = ", ".join(sorted(p.parent.name for p in VOICES.glob("*/web.yaml")))
+        known = sorted(p.parent.name for p in VOICES.glob("*/web.yaml"))
         raise SpecError(
-            f"there is no voice {name!r}. Known: {known}; or say open, held, or give the folder of "
-            "one of your own, with a / in it."
+            f"{unknown('voice', name, known)} Or say open, held, or give the folder of a voice of "
+            "your own, with a / in it."
         )
     return Voice(folder)
 
