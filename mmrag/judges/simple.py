@@ -43,7 +43,7 @@ class FixedJudge:
             self.outcome = Outcome(outcome)
         except ValueError:
             known = ", ".join(Outcome)
-            raise SpecError(f"{outcome!r} is no outcome; choose one of {known}.") from None
+            raise SpecError(f"{outcome!r} is not an outcome; choose one of {known}.") from None
         self.id = f"fixed:{self.outcome}"
 
     async def judge(self, item: JudgeItem) -> Verdict:

@@ -60,7 +60,7 @@ def evaluate(
     be plain or async. Plain ones are called from several threads at once, as many as `concurrency`
     says, or the object's own `capacity`.
 
-    A spec's run goes to `out`, or to a folder that its settings decide, and is gone on with if it
+    A spec's run goes to `out`, or to a folder that its settings decide, and is resumed if it
     is there. What an object did cannot be told from its settings, so its run goes to a fresh folder
     unless `out` says to go on.
 

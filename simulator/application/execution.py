@@ -29,7 +29,7 @@ def execute(
     machines: Machines = Machines(),
     again: bool = False,
 ) -> None:
-    """Hold a run of these parts, or go on with it, in `folder`, with failed turns `again`. Raises
+    """Run these parts, or resume them, in `folder`, with failed turns `again`. Raises
     `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed is kept."""
     from mmrag.cache import CacheStats
     from simulator.store.run_store import RunStore

@@ -159,7 +159,7 @@ def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> M
         if max_cost is not None and cost >= max_cost:
             raise CostCap(
                 f"measuring has cost ${cost:.2f} and --max-cost is ${max_cost:.2f}. What was "
-                "committed is kept; go on with a higher --max-cost."
+                "committed is kept; continue with a higher --max-cost."
             )
 
     made = models.create(model) if isinstance(model, str) else model

@@ -280,7 +280,7 @@ def _run_and_tell(
     agent: Agent | None = None,
     **how: Any,
 ) -> None:
-    """Run or go on with a run, with failed turns `again`, and print its scores."""
+    """Run or continue with a run, with failed turns `again`, and print its scores."""
     from simulator.application.execution import execute
     from simulator.datasets.own.own_data import OwnData
     from simulator.parts.run_parts import Parts
@@ -291,7 +291,7 @@ def _run_and_tell(
     if settings.agent == GLASSES and agent is None:
         flags = ("--errors",) if again else ()
         command = command_of(settings, "--out", str(folder), *flags)
-        raise UsageError(f"this run's agent is an app: go on with: {command}")
+        raise UsageError(f"this run's agent is an app: continue with: {command}")
     parts = Parts(settings, agent=agent)
     for note in parts.source.misspelt() if isinstance(parts.source, OwnData) else ():
         _say(f"{note.field} {note.words}")

@@ -181,7 +181,9 @@ def _check_picture(data: bytes, url: str) -> None:
     try:
         size_of(data, name=url)
     except ImageError as error:
-        raise ImageError(f"{url}: what the server sent is no picture to use ({error})") from error
+        raise ImageError(
+            f"{url}: what the server sent is not a usable picture ({error})"
+        ) from error
 
 
 def _write(place: Path, data: bytes) -> None:

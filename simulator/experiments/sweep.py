@@ -134,7 +134,7 @@ def _spent_up(total: float, most: float) -> MmragError:
 
     return CostCap(
         f"the sweep has cost ${total:.2f} and --max-cost is ${most:.2f}. What was committed is "
-        "kept; go on with a higher --max-cost."
+        "kept; continue with a higher --max-cost."
     )
 
 

@@ -1,4 +1,4 @@
-"""Conversations whose questions are said aloud: asked, kept, gone on with, reported, shown."""
+"""Conversations whose questions are said aloud: asked, kept, resumed, reported, shown."""
 
 from __future__ import annotations
 

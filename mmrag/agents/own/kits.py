@@ -83,7 +83,7 @@ class KitAgent:
     def __init__(self, agent: Any, context: Context | None = None) -> None:
         if not callable(getattr(agent, "batch_generate_response", None)):
             raise SpecError(
-                f"{type(agent).__name__} has no batch_generate_response, so it is no kit agent."
+                f"{type(agent).__name__} has no batch_generate_response, so it is not a kit agent."
             )
         self.agent = agent
         self._outside = Outside()

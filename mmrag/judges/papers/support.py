@@ -79,7 +79,7 @@ class EncoderSupport:
 
 
 class ModelSupport:
-    """Asks a model; an answer that is no list of labels raises `JudgeError` after the retries."""
+    """Asks a model; what is not a list of labels raises `JudgeError` after the retries."""
 
     approximate = False
 

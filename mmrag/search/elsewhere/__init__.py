@@ -27,7 +27,7 @@ class Elsewhere(WebSearch, Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Of what is searched, as far as it can be told; compared when a run is gone on with."""
+        """Of what is searched, as far as it can be told; compared when a run is resumed."""
         ...
 
 

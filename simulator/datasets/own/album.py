@@ -91,5 +91,5 @@ def open_album(place: str, _reading: Reading) -> Album:
     """`album:FOLDER`, or a folder that holds nothing but pictures."""
     folder = Path(place).absolute()
     if not folder.is_dir():
-        raise DataError(f"{place}: is no folder; an album is a folder of pictures.")
+        raise DataError(f"{place}: is not a folder; an album is a folder of pictures.")
     return Album(folder)

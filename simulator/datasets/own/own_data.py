@@ -222,7 +222,7 @@ class _Pictures:
         elif line.image_url is not None:
             url = line.image_url
             if not url.lower().startswith(("http://", "https://")):
-                raise DataError("is no http or https URL; write a path in 'image'.")
+                raise DataError("is not an http or https URL; write a path in 'image'.")
             image = LazyImage(partial(self._fetcher.fetch, url), name=url)
         else:
             return None
@@ -240,7 +240,7 @@ class _Pictures:
             return self._find(image)
         except (OSError, ValueError, RuntimeError) as error:  # no name of a file; a ring of links
             why = getattr(error, "strerror", None) or error
-            raise DataError(f"{image[:80]!r} is no path ({why}); correct it.") from error
+            raise DataError(f"{image[:80]!r} is not a path ({why}); correct it.") from error
 
     def _find(self, image: str) -> Path:
         if not image.strip() or "\x00" in image:

@@ -150,7 +150,7 @@ def _passages(line: _Line, where: str) -> tuple[Passage, ...]:
     )
     wrong = [passage.label for passage in found if passage.label not in LABELS]
     if wrong:
-        raise DataError(f"{where}: {wrong[0]!r} is no label. Known: {', '.join(LABELS)}.")
+        raise DataError(f"{where}: {wrong[0]!r} is not a label. Known: {', '.join(LABELS)}.")
     if len({passage.id for passage in found}) < len(found):
         raise DataError(f"{where}: two passages have the same id. Give each its own.")
     return found
@@ -196,4 +196,4 @@ _NAMES = {
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")

@@ -83,7 +83,7 @@ def _answered(row: dict[str, Any], where: str, number: int) -> Answered:
 def _passages(row: dict[str, Any], where: str) -> tuple[Passage, ...]:
     given = row.get("grounding")
     if not isinstance(given, list) or not given:
-        raise DataError(f"{where}: grounding is no list of passages; fetch the file again.")
+        raise DataError(f"{where}: grounding is not a list of passages; fetch the file again.")
     relevant = _tags(row, "evidence_relevant", len(given), where)
     correct = _tags(row, "evidence_correct", len(given), where)
     return tuple(
@@ -116,7 +116,7 @@ def _tags(row: dict[str, Any], field: str, many: int, where: str) -> list[str]:
     words = [_word(tag).upper() for tag in tags]
     wrong = [word for word in words if word not in _TAGS[field]]
     if wrong:
-        raise DataError(f"{where}: {wrong[0]!r} in {field} is no tag of GaRAGe's; mend the row.")
+        raise DataError(f"{where}: {wrong[0]!r} in {field} is not a tag of GaRAGe's; mend the row.")
     return words
 
 

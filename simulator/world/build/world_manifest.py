@@ -34,7 +34,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except FileNotFoundError as error:
         raise SpecError(
-            f"{folder} is no world: it has no {MANIFEST}. Write one with `mmrag world new`."
+            f"{folder} is not a world: it has no {MANIFEST}. Write one with `mmrag world new`."
         ) from error
     except (OSError, msgspec.DecodeError) as error:
         raise DataError(f"{path}: cannot be read ({error}); write the world again.") from error

@@ -90,7 +90,7 @@ class _Run:
 
     def eval(self, node: object) -> Answer:
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
-            raise ProgramError(f"{str(node)[:80]!r} is no expression; write [op, argument, …].")
+            raise ProgramError(f"{str(node)[:80]!r} is not an expression; write [op, argument, …].")
         self._nodes += 1
         if self._nodes > MAX_NODES:
             raise ProgramError(f"the program has more than {MAX_NODES} nodes.")

@@ -265,7 +265,7 @@ def test_published_proportions() -> None:
 
 
 def test_no_world_in_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"is no world.*mmrag world new"):
+    with pytest.raises(SpecError, match=r"is not a world.*mmrag world new"):
         read_manifest(tmp_path)
 
 

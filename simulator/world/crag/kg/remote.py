@@ -92,7 +92,7 @@ def _result(url: str, status: int, data: bytes) -> Any:
     try:
         found: object = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ServiceError(f"the KG server's answer is no JSON ({error}).") from error
+        raise ServiceError(f"the KG server's answer is not JSON ({error}).") from error
     if not isinstance(found, dict) or "result" not in found:
         raise ServiceError("the KG server's answer has no 'result': is it CRAG's mock API?")
     return found["result"]
