@@ -54,10 +54,10 @@ ReadySeconds = Annotated[
     ),
 ]
 Stores = Annotated[
-    int | None, typer.Option(min=1, help="Of Ray: processes that keep turns.", rich_help_panel=_RUN)
+    int | None, typer.Option(min=1, help="Ray: processes that keep turns.", rich_help_panel=_RUN)
 ]
 WorkerGpus = Annotated[
-    float | None, typer.Option(min=0, help="Of Ray: GPUs of each worker.", rich_help_panel=_RUN)
+    float | None, typer.Option(min=0, help="Ray: GPUs of each worker.", rich_help_panel=_RUN)
 ]
 
 
@@ -139,7 +139,7 @@ def glasses(
         int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes a free one.")
     ] = 8780,
     token: Annotated[
-        str, typer.Option(envvar="MMRAG_GLASSES_TOKEN", help="That apps have to know.")
+        str, typer.Option(envvar="MMRAG_GLASSES_TOKEN", help="Token that apps must send.")
     ] = "",
     errors: Annotated[
         bool, typer.Option("--errors", help="Ask the turns again that failed, and all after them.")

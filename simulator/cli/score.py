@@ -52,7 +52,9 @@ def score(
         Path | None,
         typer.Option(help="Under crag: JSON of question type → weight (or domain → these)."),
     ] = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")] = 1000,
+    resamples: Annotated[
+        int, typer.Option(min=0, help="Resamples behind intervals; 0: none.")
+    ] = 1000,
     seed: Annotated[int | None, typer.Option(help="Seed of the intervals and of patience.")] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from simulator.cli.options.flags import AsJson, OldCondition, RunFolder
 
-By = Annotated[str, typer.Option(help="Whose it is; else the name you are logged in by.")]
+By = Annotated[str, typer.Option(help="Who gives it; else your login name.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -146,7 +146,7 @@ def _session(row: dict[str, Any], sid: str, place: str) -> Session:
     asked_at = pacific_time(given)
     if given and asked_at is None:
         raise DataError(
-            f"{place}: query_time {given[:40]!r} is not written as 02/28/2024, 10:04:54 PT; mend it."
+            f"{place}: query_time {given[:40]!r} is not like 02/28/2024, 10:04:54 PT; mend it."
         )
     return Session(
         id=sid,
