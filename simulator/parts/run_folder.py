@@ -1,4 +1,4 @@
-"""Whose a run's folder is: which one settings go to, and that a run is resumed as begun."""
+"""Which folder a run's settings go to, and the check that a run is resumed as it began."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, judge: str) -> None:
     """Make a run this config's own, or check that it already is.
 
-    `data` and `index` are fingerprints, `judge` is a judge's id. What a run is resumed must
-    be what it was begun with, or its records would not belong together.
+    `data` and `index` are fingerprints, `judge` is a judge's id. They must be what the run began
+    with, or its records would not belong together.
     """
     from simulator.store.provenance import provenance
 

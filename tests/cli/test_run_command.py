@@ -328,7 +328,7 @@ def test_ctrl_c_is_one_line_and_loses_nothing(talkative: Talkative, tmp_path: Pa
     [
         (["--agent-errors", "wrong"], "unscored, missing, incorrect; not 'wrong'"),
         (["--condition", "blured@3"], "nothing was run under 'blured@3'; there is clean"),
-        (["--stop", "often"], "no stop policy"),
+        (["--stop", "often"], "not a stop policy"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(run: Path, flags: list[str], words: str) -> None:

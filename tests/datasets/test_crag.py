@@ -140,8 +140,8 @@ def test_a_file_that_breaks_off_keeps_its_rows_and_names_the_line(tmp_path: Path
         (row("x", alt_ans={"a": 1}), "alt_ans is not a list"),
         (row("a"), "stands in line 1 too"),
         ('{"interaction_id": "x", "query": "价格是多少"}'.encode("gb18030"), "UTF-8"),
-        (b'{"interaction_id": "x", ', "no JSON"),
-        (b"[1, 2]", "no JSON object"),
+        (b'{"interaction_id": "x", ', "not JSON"),
+        (b"[1, 2]", "not a JSON object"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_told_with_its_line_and_the_others_run(

@@ -248,11 +248,11 @@ def test_a_picture_is_fetched_once(tmp_path: Path, server: str) -> None:
     [
         ("/gone", "answered 404"), ("/loop", "redirects"), ("/to-file", "only http"),
         ("/big", "larger than 100,000"), ("/slow", "not complete within"),
-        ("/dripping-headers", "not complete within"), ("/text", "no picture")
+        ("/dripping-headers", "not complete within"), ("/text", "not a usable picture")
     ]
 )  # fmt: skip
 def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str) -> None:
-    seconds = 0.4 if "within" in words else 60.0  # whole, the slow ones would be "no picture"
+    seconds = 0.4 if "within" in words else 60.0  # whole, slow ones would be no pictures
     with pytest.raises(ImageError, match=words):
         fetcher(tmp_path, max_bytes=100_000, seconds=seconds).fetch(server + path)
     assert not list((tmp_path / "cache").rglob("*")), "nothing broken may be cached"

@@ -121,7 +121,7 @@ def test_every_bad_line_is_told_with_its_cure_and_the_others_are_read(tmp_path: 
         ({"session_id": "q2", "meta": {"a": "x" * 400}, "turns": TURNS}, "meta", "short text"),
         ({"session_id": "q", "meta": {"room": ["a"]}, "turns": TURNS}, "meta", "meta"),
         ('{"session_id": "r", "focus": [NaN, 1, 2, 3], "turns": []}', "", "write null"),
-        ('{"session_id": "s", "turns": [', "", "is no JSON"),
+        ('{"session_id": "s", "turns": [', "", "is not JSON"),
         ('["a"]', "", "write one object per line"),
         (long, "", "longer than 16 MiB"),
         ({"session_id": "t", "turns": [{"query": "?", "references": [["x"]]}]},

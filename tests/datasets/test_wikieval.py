@@ -80,8 +80,8 @@ def test_no_head_marks_the_preferred_answer(tmp_path: Path, written: str, read: 
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "line 2: is no JSON"),
-        ("[1]", "line 2: is no JSON object"),
+        ("{", "line 2: is not JSON"),
+        ("[1]", "line 2: is not a JSON object"),
         (json.dumps(row(1) | {"answer": None}), "line 2: answer is not text"),
         (json.dumps(row(1) | {"context_v1": [1]}), "line 2: context_v1 is not a list of texts"),
     ],

@@ -151,7 +151,7 @@ def open_server(
 
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise DataError(f"{url!r} is no Chroma URL; write http://host:port.")
+        raise DataError(f"{url!r} is not a Chroma URL; write http://host:port.")
     port = parts.port or (443 if parts.scheme == "https" else 8000)
     settings = Settings(anonymized_telemetry=False)
 

@@ -83,7 +83,7 @@ class Album:
         names = [path.absolute().relative_to(root).as_posix() for path in self.pictures]
         for name in names:
             if any("\ud800" <= c <= "\udfff" for c in name):
-                raise DataError(f"{name!r}: this picture's name is no UTF-8; rename it.")
+                raise DataError(f"{name!r}: this picture's name is not UTF-8; rename it.")
         return names
 
 

@@ -6,10 +6,12 @@ neither can say what the other does not.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
+
+from mmrag.records import Label
 
 Text = Annotated[str, Meta(min_length=1)]
 Plain = str | int | float | bool | None
@@ -31,7 +33,7 @@ class PassageLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     date: Annotated[str | None, Meta(description="When it was written: 2026-03-01.")] = None
     provider: Annotated[str, Meta(description="Who it comes from: web, private, …")] = ""
     label: Annotated[
-        Literal["answers", "related", "outdated", "irrelevant", "unknown"],
+        Label,
         Meta(description="What it does for the answer. Agents never see it."),
     ] = "unknown"
 

@@ -124,7 +124,7 @@ def _readable(place: str, row: Row) -> Session:
         if isinstance(row.value, Fault):
             raise DataError(f"{place}: {row.value.words}")
         if not isinstance(row.value, dict):
-            raise DataError(f"{place}: is no JSON object; fetch the file again.")
+            raise DataError(f"{place}: is not a JSON object; fetch the file again.")
         cells = cast("dict[str, Any]", row.value)
         sid = _text(cells, "interaction_id") or sid
         return _session(cells, sid, place)

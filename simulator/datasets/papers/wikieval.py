@@ -99,4 +99,4 @@ def _text(row: dict[str, Any], column: str, where: str) -> str:
 
 
 _HEAD = re.compile(r"(?is)\A\s*(?:question\s*:.*?\n)?\s*answer\s*:")
-_NO_ROW = "is no JSON object. Is this WikiEval?"
+_NO_ROW = "is not a JSON object. Is this WikiEval?"

@@ -397,7 +397,7 @@ def deaf_notes(run: RunReader) -> list[str]:
 
 def failure_cure(run: RunReader, again: str) -> str:
     """What to do about failed turns; `again` is the command that asks turns again. A fault of the
-    data is cured in the data, and a run is not gone on with from other data."""
+    data is cured in the data, and a run is not resumed from other data."""
     faults = run.faults_of_data()
     failed = sum(run.failure_counts().values())
     asking = f"Ask them again with: {again}"

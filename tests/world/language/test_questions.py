@@ -42,8 +42,8 @@ def test_small_english() -> None:
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ([], "no expression"),
-        ("get", "no expression"),
+        ([], "not an expression"),
+        ("get", "not an expression"),
         (["launch"], "no operation"),
         (["get", ["it", "book-00000"]], "cannot be applied"),
         (["get", ["it", "nothing"], "pages"], "no entity"),

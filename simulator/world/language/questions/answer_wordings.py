@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import MONTHS, say_day, say_list, say_number
 from simulator.world.language.english import ordinal
-from simulator.world.language.program import Answer
+from simulator.world.language.program import Answer, AnswerKind
 
 _SPELLED = {
     "g": ("grams", 0.001, "kg"),
@@ -107,7 +107,7 @@ def _correction(answer: Answer, _: FactBase) -> list[str]:
     ]
 
 
-_WORDINGS: dict[str, Callable[[Answer, FactBase], Sequence[str]]] = {
+_WORDINGS: dict[AnswerKind, Callable[[Answer, FactBase], Sequence[str]]] = {
     "number": _number,
     "year": lambda a, _: (str(a.value), f"in {a.value}", f"the year {a.value}"),
     "day": _day,
