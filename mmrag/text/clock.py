@@ -150,7 +150,7 @@ def _noon(match: re.Match[str], _default: str) -> Time | None:
     return Time(0, "am" if match.group(1) == "midnight" else "pm")
 
 
-_GERMAN = (
+_GERMAN = [
     "eins",
     "zwei",
     "drei",
@@ -163,7 +163,7 @@ _GERMAN = (
     "zehn",
     "elf",
     "zwölf",
-)
+]
 _MORNING = ("morning", "am")
 _PART_OF_DAY = re.compile(
     r"\b(?:in the|at|this|tomorrow|every)\s+(morning|afternoon|evening|night)\b"
@@ -197,7 +197,7 @@ _CENTURY = re.compile(
     r"\b(\d{1,2})(?:st|nd|rd|th)[\s-]+(?:century|cent\b|c\.)|\bcentury\s+(\d{1,2})\b"
 )
 _DECADE = re.compile(r"\b(\d{1,2}\d0)s\b")
-_TENS = (
+_TENS = [
     "twenties",
     "thirties",
     "forties",
@@ -206,7 +206,7 @@ _TENS = (
     "seventies",
     "eighties",
     "nineties",
-)
+]
 _FIFTIES = re.compile(r"\b(?:nineteen[\s-]+)?(" + "|".join(_TENS) + r")\b")
 _BC = re.compile(
     r"\b(?:bce?|b\.\s?c\.(?:\s?e\.)?)(?=\W|$)|\bbefore\s+(?:the\s+common\s+era|christ)\b"

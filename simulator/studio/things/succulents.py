@@ -33,13 +33,9 @@ def succulent(_: Look, traits: Traits) -> Thing:
     vessel = pot(traits, wide, wide * f("pot-tall", 1.1, 1.8))
     root = float(vessel[0].mesh.vertices[:, 2].max()) * 0.87
     make = {
-        "rosette": _rosette,
-        "aloe": _rosette,
-        "column": _cactus,
-        "barrel": _cactus,
-        "pads": _pads,
-        "jade": _jade,
-    }[habit]
+        "rosette": _rosette, "aloe": _rosette, "column": _cactus, "barrel": _cactus,
+        "pads": _pads, "jade": _jade,
+    }[habit]  # fmt: skip
     return Thing.of(*vessel, *make(traits, habit, root, wide))
 
 
@@ -66,9 +62,8 @@ def _flesh_of(traits: Traits, root: Colour, tip: Colour, *, specks: float = 0.0)
 def _pulp(length: float, width: float, thick: float, curl: float, point: float) -> Mesh:
     """A fleshy leaf along +y: thick, closed, with a point."""
     t = np.linspace(0, 1, 11)
-    half = (
-        width / 2 * (np.sin(np.pi * t**0.75) ** (0.7 - 0.35 * point) * (1 - t**6) + 0.35 * (1 - t))
-    )
+    swell = np.sin(np.pi * t**0.75) ** (0.7 - 0.35 * point) * (1 - t**6)
+    half = width / 2 * (swell + 0.35 * (1 - t))
     half = np.maximum(half * (1 - t ** (2 + 4 * point)), 0.0008)
     deep = np.maximum(thick * half / half.max(), 0.0006)
     angle = math.radians(curl) * t

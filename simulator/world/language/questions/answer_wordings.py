@@ -11,36 +11,18 @@ from simulator.world.language.english import ordinal
 from simulator.world.language.program import Answer, AnswerKind
 
 _SPELLED = {
-    "g": ("grams", 0.001, "kg"),
-    "kg": ("kilograms", 1000.0, "g"),
-    "cm": ("centimetres", 0.01, "m"),
-    "mm": ("millimetres", 0.1, "cm"),
-    "m": ("metres", 0.001, "km"),
-    "km": ("kilometres", 1000.0, "m"),
-    "ml": ("millilitres", 0.001, "litres"),
-    "litres": ("l", 1000.0, "ml"),
-    "W": ("watts", 0.001, "kW"),
-    "kW": ("kilowatts", 1000.0, "W"),
-    "km/h": ("kilometres per hour", 0.0, ""),
-    "mph": ("miles per hour", 0.0, ""),
-    "°C": ("degrees Celsius", 0.0, ""),
-    "°F": ("degrees Fahrenheit", 0.0, ""),
-    "oz": ("ounces", 0.0, ""),
-    "lb": ("pounds", 0.0, ""),
-    "in": ("inches", 0.0, ""),
-    "ft": ("feet", 0.0, ""),
-    "mi": ("miles", 0.0, ""),
-    "hp": ("horsepower", 0.0, ""),
-    "gal": ("gallons", 0.0, ""),
-    "fl oz": ("fluid ounces", 0.0, ""),
-    "kJ": ("kilojoules", 0.0, ""),
-    "kcal": ("calories", 0.0, ""),
-    "%": ("percent", 0.0, ""),
-    "hours": ("h", 60.0, "minutes"),
-    "minutes": ("min", 0.0, ""),
-    "months": ("mo", 0.0, ""),
-    "mm of rain": ("millimetres", 0.0, ""),
-}
+    "g": ("grams", 0.001, "kg"), "kg": ("kilograms", 1000.0, "g"), "cm": ("centimetres", 0.01, "m"),
+    "mm": ("millimetres", 0.1, "cm"), "m": ("metres", 0.001, "km"),
+    "km": ("kilometres", 1000.0, "m"), "ml": ("millilitres", 0.001, "litres"),
+    "litres": ("l", 1000.0, "ml"), "W": ("watts", 0.001, "kW"), "kW": ("kilowatts", 1000.0, "W"),
+    "km/h": ("kilometres per hour", 0.0, ""), "mph": ("miles per hour", 0.0, ""),
+    "°C": ("degrees Celsius", 0.0, ""), "°F": ("degrees Fahrenheit", 0.0, ""),
+    "oz": ("ounces", 0.0, ""), "lb": ("pounds", 0.0, ""), "in": ("inches", 0.0, ""),
+    "ft": ("feet", 0.0, ""), "mi": ("miles", 0.0, ""), "hp": ("horsepower", 0.0, ""),
+    "gal": ("gallons", 0.0, ""), "fl oz": ("fluid ounces", 0.0, ""), "kJ": ("kilojoules", 0.0, ""),
+    "kcal": ("calories", 0.0, ""), "%": ("percent", 0.0, ""), "hours": ("h", 60.0, "minutes"),
+    "minutes": ("min", 0.0, ""), "months": ("mo", 0.0, ""), "mm of rain": ("millimetres", 0.0, ""),
+}  # fmt: skip
 """Unit → spelled out, factor to another unit, that unit."""
 
 
