@@ -150,20 +150,9 @@ def _noon(match: re.Match[str], _default: str) -> Time | None:
     return Time(0, "am" if match.group(1) == "midnight" else "pm")
 
 
-_GERMAN = [
-    "eins",
-    "zwei",
-    "drei",
-    "vier",
-    "fünf",
-    "sechs",
-    "sieben",
-    "acht",
-    "neun",
-    "zehn",
-    "elf",
-    "zwölf",
-]
+_GERMAN = (
+    "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf"
+)  # fmt: skip
 _MORNING = ("morning", "am")
 _PART_OF_DAY = re.compile(
     r"\b(?:in the|at|this|tomorrow|every)\s+(morning|afternoon|evening|night)\b"
@@ -197,16 +186,9 @@ _CENTURY = re.compile(
     r"\b(\d{1,2})(?:st|nd|rd|th)[\s-]+(?:century|cent\b|c\.)|\bcentury\s+(\d{1,2})\b"
 )
 _DECADE = re.compile(r"\b(\d{1,2}\d0)s\b")
-_TENS = [
-    "twenties",
-    "thirties",
-    "forties",
-    "fifties",
-    "sixties",
-    "seventies",
-    "eighties",
-    "nineties",
-]
+_TENS = (
+    "twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"
+)  # fmt: skip
 _FIFTIES = re.compile(r"\b(?:nineteen[\s-]+)?(" + "|".join(_TENS) + r")\b")
 _BC = re.compile(
     r"\b(?:bce?|b\.\s?c\.(?:\s?e\.)?)(?=\W|$)|\bbefore\s+(?:the\s+common\s+era|christ)\b"
