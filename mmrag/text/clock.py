@@ -151,7 +151,8 @@ def _noon(match: re.Match[str], _default: str) -> Time | None:
 
 
 _GERMAN = (
-    "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf"
+    "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf",
+    "zwölf",
 )  # fmt: skip
 _MORNING = ("morning", "am")
 _PART_OF_DAY = re.compile(
