@@ -198,7 +198,7 @@ def test_the_target_is_never_overwritten(text_world: Path, tmp_path: Path) -> No
         ({"seed": 1, "sessions": 0}, "0 conversations"),
         ({"seed": 1, "sessions": -3}, "-3 conversations"),
         ({"seed": 1, "sessions": 10**7}, "1 to 20,000"), ({"seed": -1}, "seed -1"),
-        ({"seed": 1 << 40}, "out of range"), ({"seed": 1, "size": "huge"}, "mini and crag-mm")
+        ({"seed": 1 << 40}, "out of range"), ({"seed": 1, "size": "huge"}, "mini, crag-mm")
     ]
 )  # fmt: skip
 def test_an_impossible_request_is_refused(arguments: dict[str, object], words: str) -> None:

@@ -241,7 +241,7 @@ def test_no_file_of_shares(tmp_path: Path) -> None:
 
 
 def test_options_out_of_range_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="life and hard"):
+    with pytest.raises(UsageError, match="life, hard"):
         make_difficulty("easy")
     with pytest.raises(UsageError, match="--rivals -1 is out of range; give 0 to 8"):
         make_difficulty(rivals=-1)
