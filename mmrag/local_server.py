@@ -21,7 +21,7 @@ def listen(host: str, port: int) -> socket.socket:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UsageError(
-            f"{host!r} is no address of this machine ({error}); give one by --host, "
+            f"{host!r} is not an address of this machine ({error}); give one by --host, "
             "127.0.0.1 for this machine alone."
         ) from error
     # of a name with both kinds, the one that every client tries

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import msgspec
 
@@ -158,6 +158,10 @@ class Utterance(Record, frozen=True, kw_only=True):
     """The agenda's question, where a person asks it in words of their own."""
 
 
+Label = Literal["answers", "related", "outdated", "irrelevant", "unknown"]
+"""What a passage does for the answer of a question."""
+
+
 class Passage(Record, frozen=True, kw_only=True):
     """A text that a session brings for the agent to search."""
 
@@ -168,8 +172,8 @@ class Passage(Record, frozen=True, kw_only=True):
     date: str | None = None
     provider: str = ""
     """Where it comes from, as the data set calls it: web, private, ..."""
-    label: str = "unknown"
-    """answers, related, outdated, irrelevant or unknown. Agents are never given it."""
+    label: Label = "unknown"
+    """Agents are never given it."""
 
 
 class Heard(Record, frozen=True, kw_only=True):
@@ -413,6 +417,16 @@ class JudgeItem(Record, frozen=True, kw_only=True):
     references: tuple[str, ...]
     prediction: str
     id: str = ""
+
+
+def item_of(session_id: str, turn: Turn, reply: Reply) -> JudgeItem:
+    """What a judge is given of a turn's reply."""
+    return JudgeItem(
+        question=turn.query,
+        references=turn.reference.all_texts,
+        prediction=reply.answer,
+        id=f"{session_id}/{turn.index}",
+    )
 
 
 class Vote(Record, frozen=True, kw_only=True):

@@ -48,13 +48,13 @@ class Spec(Record, frozen=True, kw_only=True):
         """Read `name` or `name:key=value,key=(value, with commas)`."""
         name, _, rest = text.strip().partition(":")
         if not _NAME.fullmatch(name):
-            raise SpecError(f"{text!r} is no spec; write name or name:key=value,key=value.")
+            raise SpecError(f"{text!r} is not a spec; write name or name:key=value,key=value.")
         options: dict[str, str] = {}
         for part in filter(None, map(str.strip, parts(rest))):
             key, equals, value = part.partition("=")
             key = key.strip()
             if not equals or not key:
-                raise SpecError(f"{part!r} in {text!r} is no option; write key=value.")
+                raise SpecError(f"{part!r} in {text!r} is not an option; write key=value.")
             if key in options:
                 raise SpecError(f"option {key!r} stands twice in {text!r}.")
             value = value.strip()
@@ -150,7 +150,7 @@ class Registry(Generic[T]):
     def register(self, name: str, factory: Callable[..., T] | str) -> None:
         """Add a factory (or `module:attribute`). A name that is taken is an error."""
         if not _NAME.fullmatch(name):
-            raise SpecError(f"{name!r} is no name; use lower-case letters, digits, - and _.")
+            raise SpecError(f"{name!r} is not a name; use lower-case letters, digits, - and _.")
         if name in self._targets:
             raise ConflictError(f"{self.kind} {name!r} is registered already; choose another name.")
         self._targets[name] = factory

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from mmrag.errors import MmragError
     from mmrag.records import Query, Reply
     from simulator.application.evaluate import evaluate
-    from simulator.application.finished_run import Run, load_run
     from simulator.application.measure import Measured
     from simulator.application.scores import Comparison, Scores
+    from simulator.application.stored_run import Run, load_run
     from simulator.glasses.wearer_env import WearerEnv
     from simulator.optics import degrade
     from simulator.optics.albumentations import Degrade
@@ -49,12 +49,12 @@ _PLACES = {
     "MmragError": "mmrag.errors",
     "Query": "mmrag.records",
     "Reply": "mmrag.records",
-    "Run": "simulator.application.finished_run",
+    "Run": "simulator.application.stored_run",
     "Scores": "simulator.application.scores",
     "WearerEnv": "simulator.glasses.wearer_env",
     "degrade": "simulator.optics",
     "evaluate": "simulator.application.evaluate",
-    "load_run": "simulator.application.finished_run",
+    "load_run": "simulator.application.stored_run",
 }
 
 

@@ -124,7 +124,7 @@ def test_only_the_studio_knows_how_pictures_are_taken() -> None:
     its_own = {"mitsuba", "drjit", "pyoidn", "skimage", "matplotlib"}
     below = ("simulator.world.facts.look", "simulator.world.facts.names", *(
         f"simulator.world.pictures.{name}"
-        for name in ("noise", "referents", "scene", "traits")
+        for name in ("noise_tiles", "randomness", "referents", "scene", "traits")
     ))  # fmt: skip
     wrong: list[str] = []
     for name, path in modules().items():

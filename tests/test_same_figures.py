@@ -192,11 +192,11 @@ def test_report_home_and_pull_request_begin_with_the_same_sentences(
 
 
 def test_slices_average_to_the_headline(run: Path, figures: dict[str, float]) -> None:
-    from simulator.reports.figures.report import HOW, ReportOptions, load_runs
+    from simulator.reports.figures.report import HOW, ReportOptions, load_report_runs
     from simulator.reports.figures.slices import slice_table
 
     with RunReader(run) as reader:
-        frame = load_runs([reader], ReportOptions())[0][0].frame
+        frame = load_report_runs([reader], ReportOptions())[0][0].frame
     table = slice_table(frame, frame.condition("clean"), HOW)
     turns = [one for one in table if one["dimension"] == "turn"]
     assert sum(one["truthfulness"]["n"] for one in turns) == figures["turns"]

@@ -11,7 +11,7 @@ import unicodedata
 import msgspec
 
 from mmrag.records import Reply, Step, Usage
-from mmrag.text.normalise import is_missing
+from mmrag.text.refusals import is_missing
 from mmrag.text.tokens import cut_text
 
 ABSTAIN = "I don't know"

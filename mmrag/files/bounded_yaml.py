@@ -49,7 +49,7 @@ def value_of(node: yaml.Node) -> Any:
     try:
         return yaml.constructor.SafeConstructor().construct_document(node)
     except (ValueError, LookupError, AttributeError, RecursionError) as error:
-        raise yaml.YAMLError(f"it holds what is no value of YAML ({error}); quote it") from error
+        raise yaml.YAMLError(f"it holds what is not a YAML value ({error}); quote it") from error
 
 
 def compose(text: str) -> yaml.Node | None:

@@ -16,7 +16,8 @@ from mmrag.errors import Denied, words
 from mmrag.judges.simple import FixedJudge
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome, Verdict
-from mmrag.text.normalise import is_exact, missing_reason, normalise
+from mmrag.text.normalise import is_exact, normalise
+from mmrag.text.refusals import missing_reason
 
 MOST_FAILURES = 16
 """Replies without a verdict, from the first on, after which a judge is down."""

@@ -65,7 +65,7 @@ class BoxJudge:
         outlines = [_numbers(text) for text in item.references if not text.startswith("[")]
         true = next((n for n in boxes if len(n) in (4, 6)), None)
         if true is None:
-            why = "the reference is no box"
+            why = "the reference is not a box"
             return Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason=why)
         left, top, right, bottom = true[:4]
         reply = item.prediction[:_MOST]

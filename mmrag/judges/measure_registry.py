@@ -22,6 +22,8 @@ from mmrag.judges.papers.ragas_offline import EncoderRagas, LabelRagas
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Encoder, Model, TokenEncoder
+from mmrag.registry import unknown
+from mmrag.text import comma_list
 
 SUITES = {
     "ragas": ragas.MEASURES,
@@ -30,6 +32,11 @@ SUITES = {
     "crud": reference_measures.MEASURES,
 }
 """Measures by the paper that they come from, in the order of its tables."""
+
+BY_ENCODER = (
+    "answer_relevance", "answer_correctness", "reference_cosine", *reference_measures.BERT
+)  # fmt: skip
+"""Those that a text encoder takes part in, also where a model judges."""
 
 
 class Measurer(Protocol):
@@ -52,11 +59,11 @@ class Measurer(Protocol):
 def chosen_measures(text: str) -> tuple[str, ...]:
     """The measures that a list of names stands for; a suite's name stands for all of its own."""
     found: dict[str, None] = {}
-    for name in filter(None, (part.strip() for part in text.split(","))):
+    for name in comma_list(text):
         known = SUITES.get(name) or ((name,) if any(name in s for s in SUITES.values()) else ())
         if not known:
-            every = ", ".join([*SUITES, *(one for suite in SUITES.values() for one in suite)])
-            raise SpecError(f"no measure is called {name!r}. Known: {every}.")
+            every = [*SUITES, *(one for suite in SUITES.values() for one in suite)]
+            raise SpecError(unknown("measure", name, every))
         found |= dict.fromkeys(known)
     if not found:
         raise SpecError(f"choose measures: {', '.join(SUITES)}, or single ones.")

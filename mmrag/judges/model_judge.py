@@ -130,7 +130,7 @@ class ModelJudge:
     def _check_family(self, name: str) -> None:
         if self._warned or not self._agent_model:
             return
-        if (own := family(name)) and own == family(self._agent_model):
+        if (own := model_family(name)) and own == model_family(self._agent_model):
             self._warned = True
             warnings.warn(
                 f"{name} judges replies of {self._agent_model}: both are of the {own} family, and "
@@ -196,10 +196,10 @@ def prompt_hash() -> str:
     return fingerprint("guideline.j2", "case.j2", "examples.yaml")
 
 
-def family(model: str) -> str:
+def model_family(model: str) -> str:
     """The maker's family of a model name, as far as the name tells it.
 
-    >>> family("openai:gpt-4o-mini"), family("meta-llama/Llama-3.2-11B-Vision"), family("o3")
+    >>> model_family("openai:gpt-4o"), model_family("meta-llama/Llama-3.2-11B"), model_family("o3")
     ('gpt', 'llama', 'gpt')
     """
     name = re.split(r"[:/]", model.lower())[-1]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from mmrag.errors import SpecError
 from mmrag.records import JudgeItem, Outcome, Verdict
-from mmrag.text.normalise import is_exact, missing_reason
+from mmrag.text.normalise import is_exact
+from mmrag.text.refusals import missing_reason
 
 
 class ExactJudge:
@@ -42,7 +43,7 @@ class FixedJudge:
             self.outcome = Outcome(outcome)
         except ValueError:
             known = ", ".join(Outcome)
-            raise SpecError(f"{outcome!r} is no outcome; choose one of {known}.") from None
+            raise SpecError(f"{outcome!r} is not an outcome; choose one of {known}.") from None
         self.id = f"fixed:{self.outcome}"
 
     async def judge(self, item: JudgeItem) -> Verdict:

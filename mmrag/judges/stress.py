@@ -59,7 +59,7 @@ class Angle(Record, frozen=True, kw_only=True):
 def read_pairs(half: str, *, limit: int | None = None) -> list[StressPair]:
     """The pairs of a half or of `both`, as far as they are there; at most `limit` of an angle."""
     if half not in (*HALVES, "both"):
-        raise UsageError(f"{half!r} is no half of the suite; choose open, held or both.")
+        raise UsageError(f"{half!r} is not a half of the suite; choose open, held or both.")
     names = HALVES if half == "both" else (half,)
     paths = [path for name in names if (path := FOLDER / f"{name}.jsonl").is_file()]
     if not paths:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, get_args
 
 from mmrag.metrics.grounding import Support
-from mmrag.records import Passage, Record
+from mmrag.records import Label, Passage, Record
 
-LABELS = ("answers", "related", "outdated", "irrelevant", "unknown")
+LABELS: tuple[Label, ...] = get_args(Label)
 """What a passage is to a question (GaRAGe). `unknown`: nobody can tell how old it is."""
 
 RELEVANT = frozenset({"answers", "related"})

@@ -112,7 +112,7 @@ def judges_of(rows: Sequence[Graded]) -> list[list[Outcome]]:
     ]
 
 
-def by_traffic(rows: Sequence[Graded], weights: Weights) -> dict[str, float | None]:
+def traffic_figures(rows: Sequence[Graded], weights: Weights) -> dict[str, float | None]:
     """The four shares and both truthfulnesses, question types weighted, domains alike."""
     cells: dict[str, dict[str, list[Graded]]] = {}
     for row in rows:

@@ -12,6 +12,7 @@ import msgspec
 
 from mmrag.errors import SpecError
 from mmrag.records import Record
+from mmrag.registry import unknown
 
 
 class Measure(Record, frozen=True, kw_only=True):
@@ -39,7 +40,7 @@ def measure(name: str) -> Measure:
     match = re.fullmatch(r"([a-z_]+\d?)(?:@(\d{1,6}))?", name.strip())
     known = MEASURES.get(match.group(1)) if match else None
     if match is None or known is None:
-        raise SpecError(f"{name!r} is no measure. Known: {', '.join(sorted(MEASURES))}.")
+        raise SpecError(unknown("measure", name, sorted(MEASURES)))
     cut = match.group(2)
     if (cut is not None) != (known.name in RANKED) or cut == "0":
         needs = (
@@ -53,156 +54,81 @@ RANKED = frozenset({"recall", "precision", "mrr", "ndcg", "hit"})
 """Measures of a ranking; they take a cut-off."""
 
 _ALL = (
-    Measure(
-        name="recall",
+    Measure(name="recall", source="information retrieval",
         formula="|relevant in the first k| / |relevant|",
-        meaning="How much of what answers the question was found.",
-        source="information retrieval",
-    ),
-    Measure(
-        name="precision",
+        meaning="How much of what answers the question was found."),
+    Measure(name="precision", source="information retrieval",
         formula="|relevant in the first k| / k",
-        meaning="How much of what was shown answers the question.",
-        source="information retrieval",
-    ),
-    Measure(
-        name="hit",
+        meaning="How much of what was shown answers the question."),
+    Measure(name="hit", source="information retrieval",
         formula="1 if a relevant item is in the first k, else 0",
-        meaning="Whether anything useful was found.",
-        source="information retrieval",
-    ),
-    Measure(
-        name="mrr",
+        meaning="Whether anything useful was found."),
+    Measure(name="mrr", source="information retrieval",
         formula="1 / rank of the first relevant item within k, else 0",
-        meaning="How far down the first useful item is.",
-        source="information retrieval",
-    ),
-    Measure(
-        name="mrr_of_all",
+        meaning="How far down the first useful item is."),
+    Measure(name="mrr_of_all", source="CRUD-RAG",
         formula="mean over the relevant items of 1 / rank, 0 for one that was not found",
-        meaning="How far down all useful items are.",
-        source="CRUD-RAG",
-    ),
-    Measure(
-        name="ndcg",
+        meaning="How far down all useful items are."),
+    Measure(name="ndcg", source="Järvelin and Kekäläinen 2002",
         formula="DCG / ideal DCG over k, DCG = Σ gain / log2(rank + 1)",
-        meaning="Whether more useful items come first. Gains are linear.",
-        source="Järvelin and Kekäläinen 2002",
-    ),
-    Measure(
-        name="faithfulness",
+        meaning="Whether more useful items come first. Gains are linear."),
+    Measure(name="faithfulness", source="Ragas",
         formula="|V| / |S|",
-        meaning="Share of the answer's statements that the context supports.",
-        source="Ragas",
-    ),
-    Measure(
-        name="answer_relevance",
+        meaning="Share of the answer's statements that the context supports."),
+    Measure(name="answer_relevance", source="Ragas",
         formula="1/n · Σ cos(question, question regenerated from the answer)",
-        meaning="Whether the answer answers this question and nothing else.",
-        source="Ragas",
-    ),
-    Measure(
-        name="context_relevance",
+        meaning="Whether the answer answers this question and nothing else."),
+    Measure(name="context_relevance", source="Ragas",
         formula="|sentences needed| / |sentences of the context|",
-        meaning="How little of the context is beside the point.",
-        source="Ragas",
-    ),
-    Measure(
-        name="context_precision",
+        meaning="How little of the context is beside the point."),
+    Measure(name="context_precision", source="Ragas",
         formula="Σ over useful contexts of useful among the first k / k, over useful contexts",
-        meaning="Whether contexts that are useful for the reference come first.",
-        source="Ragas",
-    ),
-    Measure(
-        name="context_recall",
+        meaning="Whether contexts that are useful for the reference come first."),
+    Measure(name="context_recall", source="Ragas",
         formula="statements of the reference that the context holds / its statements",
-        meaning="How much of what is wanted was found.",
-        source="Ragas",
-    ),
-    Measure(
-        name="answer_correctness",
+        meaning="How much of what is wanted was found."),
+    Measure(name="answer_correctness", source="Ragas",
         formula="¾ · F1 of the statements of answer and reference + ¼ · cos(answer, reference)",
-        meaning="How far the answer says what the reference says.",
-        source="Ragas",
-    ),
-    Measure(
-        name="noise_sensitivity",
+        meaning="How far the answer says what the reference says."),
+    Measure(name="noise_sensitivity", source="Ragas",
         formula="wrong statements that a relevant context holds / statements of the answer",
-        meaning="How often relevant contexts mislead; lower is better.",
-        source="Ragas",
-    ),
-    Measure(
-        name="noise_sensitivity_irrelevant",
+        meaning="How often relevant contexts mislead; lower is better."),
+    Measure(name="noise_sensitivity_irrelevant", source="Ragas",
         formula="wrong statements that irrelevant contexts alone hold / statements of the answer",
-        meaning="How often irrelevant contexts mislead; lower is better.",
-        source="Ragas",
-    ),
-    Measure(
-        name="eligibility",
+        meaning="How often irrelevant contexts mislead; lower is better."),
+    Measure(name="eligibility", source="GaRAGe",
         formula="answers without a major issue / answers",
-        meaning="Whether the request is addressed well enough.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="unadjusted_factuality",
+        meaning="Whether the request is addressed well enough."),
+    Measure(name="unadjusted_factuality", source="GaRAGe",
         formula="answers whose every sentence is supported or needs no support / answers",
-        meaning="Support by any passage that was given.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="factuality",
+        meaning="Support by any passage that was given."),
+    Measure(name="factuality", source="GaRAGe",
         formula="answers that are eligible and supported / answers",
-        meaning="Support by any passage, of answers that address the request.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="unadjusted_raf",
+        meaning="Support by any passage, of answers that address the request."),
+    Measure(name="unadjusted_raf", source="GaRAGe",
         formula="as unadjusted_factuality, by relevant passages only",
-        meaning="Relevance-aware factuality before eligibility.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="raf",
+        meaning="Relevance-aware factuality before eligibility."),
+    Measure(name="raf", source="GaRAGe",
         formula="answers that are eligible and supported by relevant passages / answers",
-        meaning="Relevance-aware factuality.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="deflection_true_positive",
+        meaning="Relevance-aware factuality."),
+    Measure(name="deflection_true_positive", source="GaRAGe",
         formula="deflections / questions that call for one",
-        meaning="Whether the agent declines where the evidence does not answer.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="deflection_false_positive",
+        meaning="Whether the agent declines where the evidence does not answer."),
+    Measure(name="deflection_false_positive", source="GaRAGe",
         formula="deflections / questions that can be answered",
-        meaning="Whether the agent declines where it need not.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="attribution_precision",
+        meaning="Whether the agent declines where it need not."),
+    Measure(name="attribution_precision", source="GaRAGe",
         formula="Σ |cited ∩ expected| / Σ |cited|",
-        meaning="How many citations are among the annotated ones; pooled over answers.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="attribution_recall",
+        meaning="How many citations are among the annotated ones; pooled over answers."),
+    Measure(name="attribution_recall", source="GaRAGe",
         formula="Σ |cited ∩ expected| / Σ |expected|",
-        meaning="How many annotated citations were given; pooled over answers.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="attribution_f1",
+        meaning="How many annotated citations were given; pooled over answers."),
+    Measure(name="attribution_f1", source="GaRAGe",
         formula="2PR / (P + R)",
-        meaning="Harmonic mean of the two.",
-        source="GaRAGe",
-    ),
-    Measure(
-        name="bleu",
+        meaning="Harmonic mean of the two."),
+    Measure(name="bleu", source="CRUD-RAG",
         formula="(Π share of n-grams that the reference has)^(1/4), n = 1 to 4",
-        meaning="How much of the reply stands in the reference, word for word.",
-        source="CRUD-RAG",
-    ),
+        meaning="How much of the reply stands in the reference, word for word."),
     *(
         Measure(
             name=f"bleu_{n}",
@@ -212,62 +138,34 @@ _ALL = (
         )
         for n in range(1, 5)
     ),
-    Measure(
-        name="length",
+    Measure(name="length", source="CRUD-RAG", unit="number",
         formula="characters of the reply",
-        meaning="How long the reply is.",
-        source="CRUD-RAG",
-        unit="number",
-    ),
-    Measure(
-        name="rouge_l",
+        meaning="How long the reply is."),
+    Measure(name="rouge_l", source="CRUD-RAG",
         formula="F of the longest common subsequence of words",
-        meaning="How much of the wording and its order both share.",
-        source="CRUD-RAG",
-    ),
-    Measure(
-        name="token_f1",
+        meaning="How much of the wording and its order both share."),
+    Measure(name="token_f1", source="CRUD-RAG",
         formula="F of the words that both have",
-        meaning="How many words both share.",
-        source="CRUD-RAG",
-    ),
-    Measure(
-        name="reference_cosine",
+        meaning="How many words both share."),
+    Measure(name="reference_cosine", source="CRUD-RAG",
         formula="cos(reply, reference)",
-        meaning="Likeness under a text encoder; CRUD-RAG calls it bertScore.",
-        source="CRUD-RAG",
-    ),
-    Measure(
-        name="bertscore_precision",
+        meaning="Likeness under a text encoder; CRUD-RAG calls it bertScore."),
+    Measure(name="bertscore_precision", source="Zhang et al. 2020",
         formula="mean over the reply's tokens of the largest cosine with a token of the reference",
-        meaning="How much of the reply is near in meaning to something in the reference.",
-        source="Zhang et al. 2020",
-    ),
-    Measure(
-        name="bertscore_recall",
+        meaning="How much of the reply is near in meaning to something in the reference."),
+    Measure(name="bertscore_recall", source="Zhang et al. 2020",
         formula="mean over the reference's tokens of the largest cosine with a token of the reply",
-        meaning="How much of the reference something in the reply is near to.",
-        source="Zhang et al. 2020",
-    ),
-    Measure(
-        name="bertscore_f1",
+        meaning="How much of the reference something in the reply is near to."),
+    Measure(name="bertscore_f1", source="Zhang et al. 2020",
         formula="2PR / (P + R)",
-        meaning="Harmonic mean of the two.",
-        source="Zhang et al. 2020",
-    ),
-    Measure(
-        name="quest_precision",
+        meaning="Harmonic mean of the two."),
+    Measure(name="quest_precision", source="CRUD-RAG",
         formula="mean token F1 over the questions that the reply answers",
-        meaning="Whether what the reply says of the reference's key facts is right.",
-        source="CRUD-RAG",
-    ),
-    Measure(
-        name="quest_recall",
+        meaning="Whether what the reply says of the reference's key facts is right."),
+    Measure(name="quest_recall", source="CRUD-RAG",
         formula="questions that the reply answers / questions that the reference answers",
-        meaning="How many of the reference's key facts the reply speaks of.",
-        source="CRUD-RAG",
-    ),
-)
+        meaning="How many of the reference's key facts the reply speaks of."),
+)  # fmt: skip
 
 MEASURES = {one.name: one for one in _ALL}
 """Every definition by its name."""

@@ -27,7 +27,7 @@ def score(what: Measure, ranking: Ranking) -> float | None:
     (0.5, 0.5)
     """
     if what.name not in RANKED or what.k is None:
-        raise UsageError(f"{what} is no measure of a ranking.")
+        raise UsageError(f"{what} is not a measure of a ranking.")
     relevant = {item for item, gain in ranking.gains.items() if gain >= ranking.relevant_from}
     if not relevant:
         return None

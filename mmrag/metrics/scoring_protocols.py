@@ -15,11 +15,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmrag.errors import SpecError
 from mmrag.records import Outcome, Record
+from mmrag.registry import unknown
 
 if TYPE_CHECKING:
     from mmrag.metrics.headline import Sums
 
 PROTOCOLS = ("strict", "crag-mm", "kddcup25", "crag")
+
+
+def check_protocol(name: str) -> None:
+    """Refuse a protocol that nobody knows."""
+    if name not in PROTOCOLS:
+        raise SpecError(unknown("protocol", name, PROTOCOLS))
 
 
 class TurnScore(Record, frozen=True, kw_only=True):
@@ -91,7 +98,7 @@ def score(
     resamples behind the intervals of `strict`; 0 leaves the intervals out.
     """
     scoring = Scoring(protocol, stop=stop, resamples=resamples, seed=seed)
-    for rows in group(turns).values():
+    for rows in group_sessions(turns).values():
         scoring.add(rows)
     return scoring.figures()
 
@@ -102,8 +109,7 @@ class Scoring:
     def __init__(
         self, protocol: str = "strict", *, stop: StopRule, resamples: int = 1000, seed: int = 0
     ) -> None:
-        if protocol not in PROTOCOLS:
-            raise SpecError(f"no protocol is called {protocol!r}. Known: {', '.join(PROTOCOLS)}.")
+        check_protocol(protocol)
 
         def counts() -> _Counts:
             if protocol == "strict":
@@ -137,13 +143,13 @@ class Scoring:
         return result
 
 
-def sessions_of(turns: Iterable[TurnScore]) -> Iterator[list[TurnScore]]:
-    """As `group`, of turns of which each session's stand together: one session at a time."""
+def adjacent_sessions(turns: Iterable[TurnScore]) -> Iterator[list[TurnScore]]:
+    """As `group_sessions`, one session at a time, where the turns of each stand together."""
     for _, rows in itertools.groupby(turns, key=lambda row: row.session_id):
         yield sorted(rows, key=lambda row: row.turn_index)
 
 
-def group(turns: Iterable[TurnScore]) -> dict[str, list[TurnScore]]:
+def group_sessions(turns: Iterable[TurnScore]) -> dict[str, list[TurnScore]]:
     """Turns by session in order of appearance, each session sorted by turn."""
     sessions: dict[str, list[TurnScore]] = {}
     for turn in turns:

@@ -139,7 +139,7 @@ class Circuit:
         self._given_up = loop.time()
         raise Denied(
             f"{self._where}: it answered before, and has been gone for {self._patience:g} s; "
-            "nothing more was asked. Start it again and go on with `mmrag resume`, or let runs "
+            "nothing more was asked. Start it again and continue with `mmrag resume`, or let runs "
             "wait longer with patience= in its spec."
         )
 

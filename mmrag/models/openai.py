@@ -22,7 +22,7 @@ import httpx
 import msgspec
 
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError, Events
+from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage
 from mmrag.files.retries import doubled, retried
 from mmrag.models.chat_completions import Answer, BrokenStream, Counts, StreamedAnswer
@@ -250,7 +250,7 @@ class OpenAIModel:
 
     def _unreadable(self, error: Exception) -> _Miss:
         said = excerpt(str(error).encode("utf-8", "replace"), self._key)
-        return _Miss(ServiceError(f"{self._where}: the answer is no chat completion ({said})."))
+        return _Miss(ServiceError(f"{self._where}: the answer is not a chat completion ({said})."))
 
     def _completion(self, data: bytes | StreamedAnswer, body: dict[str, Any]) -> Completion | _Miss:
         try:
@@ -443,7 +443,7 @@ def _address(text: str) -> str:
         raise SpecError(f"openai: base_url={text}: {error}.") from error
     if url.scheme not in ("http", "https") or not url.host:
         raise SpecError(
-            f"openai: base_url={text} is no address; write it as in http://localhost:8000/v1."
+            f"openai: base_url={text} is not an address; write it as in http://localhost:8000/v1."
         )
     return text.rstrip("/")
 
@@ -482,9 +482,9 @@ def _number(name: str, value: str | float, *, least: float = -math.inf) -> float
     try:
         number = float(value)
     except ValueError:
-        raise SpecError(f"openai: {name}={value} is no number.") from None
+        raise SpecError(f"openai: {name}={value} is not a number.") from None
     if not math.isfinite(number):
-        raise SpecError(f"openai: {name}={value} is no number that can be used.")
+        raise SpecError(f"openai: {name}={value} is not a number that can be used.")
     if number < least:
         raise SpecError(f"openai: {name}={value} is below {least:g}.")
     return number

@@ -71,7 +71,7 @@ def days(text: str) -> list[frozenset[tuple[int, int, int]]]:
     return [one for one in found if one]
 
 
-def spans(text: str) -> list[Years]:
+def year_spans(text: str) -> list[Years]:
     """Every century and decade: "16th century", "the 800s", "the nineteen-fifties", "1980s"."""
     lowered = _ORDINAL.sub(lambda m: CANONICAL[m.group()] + "th", _tidy(text))
     before = bool(_BC.search(lowered))
@@ -151,19 +151,9 @@ def _noon(match: re.Match[str], _default: str) -> Time | None:
 
 
 _GERMAN = (
-    "eins",
-    "zwei",
-    "drei",
-    "vier",
-    "fünf",
-    "sechs",
-    "sieben",
-    "acht",
-    "neun",
-    "zehn",
-    "elf",
+    "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf",
     "zwölf",
-)
+)  # fmt: skip
 _MORNING = ("morning", "am")
 _PART_OF_DAY = re.compile(
     r"\b(?:in the|at|this|tomorrow|every)\s+(morning|afternoon|evening|night)\b"
@@ -198,15 +188,8 @@ _CENTURY = re.compile(
 )
 _DECADE = re.compile(r"\b(\d{1,2}\d0)s\b")
 _TENS = (
-    "twenties",
-    "thirties",
-    "forties",
-    "fifties",
-    "sixties",
-    "seventies",
-    "eighties",
-    "nineties",
-)
+    "twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties"
+)  # fmt: skip
 _FIFTIES = re.compile(r"\b(?:nineteen[\s-]+)?(" + "|".join(_TENS) + r")\b")
 _BC = re.compile(
     r"\b(?:bce?|b\.\s?c\.(?:\s?e\.)?)(?=\W|$)|\bbefore\s+(?:the\s+common\s+era|christ)\b"

@@ -30,7 +30,7 @@ from simulator.ears.sounds import read
 from simulator.ears.voice_and_ear import ears, voices
 from simulator.parts.resources import cache_folder
 from simulator.reports.figures.headline import headline
-from simulator.reports.figures.report import ReportOptions, load_runs
+from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.reports.losses.hearing_losses import hearing
 from simulator.reports.read.frame import Frame
 from simulator.store.run_reader import RunReader
@@ -121,7 +121,7 @@ def runs(folders: list[Path]) -> None:
         return f"{scale * figure['estimate']:.1f}{between}"
 
     readers = [RunReader(folder) for folder in folders]
-    frame = joined([one.frame for one in load_runs(readers, ReportOptions())[0]])
+    frame = joined([one.frame for one in load_report_runs(readers, ReportOptions())[0]])
     rows = {one["condition"]: one for one in hearing(frame, how) or ()}
     print(f"{len(frame.sessions)} conversations, {len(frame):,} turns")
     for name in frame.conditions:

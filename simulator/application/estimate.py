@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from mmrag.records import Record
+
 if TYPE_CHECKING:
     from simulator.parts.run_parts import Parts
 
@@ -13,14 +17,36 @@ LOOKED_AT = 2000
 """Turns of an earlier run that are measured."""
 
 
-def estimate(
-    parts: Parts, out: Path, *, concurrency: int, like: Path | None = None
-) -> dict[str, Any]:
+class Estimate(Record, frozen=True, kw_only=True):
+    """What a run would take. What follows `measured_on` is None where nothing was measured."""
+
+    sessions: int
+    conditions: int
+    without_picture: int
+    """Of the sessions."""
+    without_picture_held: int
+    """Conditions under which those are asked."""
+    conversations: int
+    turns: int
+    turns_asked: int
+    """Before wearers give up."""
+    measured_on: str | None
+    """The earlier run."""
+    input_tokens: int | None
+    output_tokens: int | None
+    cost: float | None
+    """Of agent and judge, in US dollars."""
+    judge_cost: float | None
+    """None too where that run has another judge."""
+    seconds: float | None
+
+
+def estimate(parts: Parts, out: Path, *, concurrency: int, like: Path | None = None) -> Estimate:
     """Turns of a run, and what they would take if they are like those of an earlier run.
 
     The earlier run is `like`, else `out` itself, else the run beside it with the same agent that
-    has most turns. Without one nothing is guessed: the figures are None. Tokens and cost are the
-    agent's and the judge's; if that run has another judge, the agent's alone (`judge_cost` None).
+    has most turns. Without one nothing is guessed. Tokens and cost are the agent's and the judge's;
+    if that run has another judge, the agent's alone.
     """
     plan = parts.plan(concurrency)
     times, alone = (len(plan.conditions(picture=picture)) for picture in (True, False))
@@ -32,40 +58,33 @@ def estimate(
         conversations += held
         turns += held * len(session.turns)
     measured = _measured(parts.settings.agent, out, like)
-    asked = round(turns * (measured["asked_share"] if measured else 1.0))
-    found: dict[str, Any] = {
-        "sessions": sessions,
-        "conditions": times,
-        "without_picture": without,
-        "without_picture_held": alone,
-        "conversations": conversations,
-        "turns": turns,
-        "turns_asked": asked,
-        "measured_on": measured["run"] if measured else None,
-        "input_tokens": None,
-        "output_tokens": None,
-        "cost": None,
-        "judge_cost": None,
-        "seconds": None,
+    found = Estimate(
+        sessions=sessions, conditions=times, without_picture=without, without_picture_held=alone,
+        conversations=conversations, turns=turns, turns_asked=turns, measured_on=None,
+        input_tokens=None, output_tokens=None, cost=None, judge_cost=None, seconds=None,
+    )  # fmt: skip
+    if measured is None:
+        return found
+    asked = round(turns * measured["asked_share"])
+    known = measured["judge"] == parts.judge.id
+    tokens = {
+        name: round(asked * (measured[name] + (measured[f"judge_{name}"] if known else 0.0)))
+        for name in ("input_tokens", "output_tokens")
     }
-    if measured:
-        known = measured["judge"] == parts.judge.id
-        for name in ("input_tokens", "output_tokens"):
-            judging = measured[f"judge_{name}"] if known else 0.0
-            found[name] = round(asked * (measured[name] + judging))
-        found["judge_cost"] = asked * measured["judge_cost"] if known else None
-        found["cost"] = asked * measured["cost"] + (found["judge_cost"] or 0.0)
-        at_once = max(1, min(concurrency, conversations, measured["capacity"] or concurrency))
-        found["seconds"] = asked * measured["seconds"] / at_once
-    return found
+    judge_cost = asked * measured["judge_cost"] if known else None
+    at_once = max(1, min(concurrency, conversations, measured["capacity"] or concurrency))
+    return msgspec.structs.replace(
+        found, **tokens, turns_asked=asked, measured_on=measured["run"], judge_cost=judge_cost,
+        cost=asked * measured["cost"] + (judge_cost or 0.0),
+        seconds=asked * measured["seconds"] / at_once,
+    )  # fmt: skip
 
 
 def _measured(agent: str, out: Path, like: Path | None) -> dict[str, Any] | None:
     if like is not None:
         return _measure(like)
-    here = [out] if out.is_dir() else []
     beside = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
-    return _best(agent, [*here, *(path for path in beside if path != out and path.is_dir())])
+    return _best(agent, [out]) or _best(agent, [path for path in beside if path.is_dir()])
 
 
 def _best(agent: str, folders: Iterable[Path]) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from mmrag.errors import UsageError
 from mmrag.records import Query
 
 if TYPE_CHECKING:
-    from simulator.application.finished_run import Run
+    from simulator.application.stored_run import Run
 
 
 class CanAnswer(Protocol):
@@ -60,7 +60,7 @@ def evaluate(
     be plain or async. Plain ones are called from several threads at once, as many as `concurrency`
     says, or the object's own `capacity`.
 
-    A spec's run goes to `out`, or to a folder that its settings decide, and is gone on with if it
+    A spec's run goes to `out`, or to a folder that its settings decide, and is resumed if it
     is there. What an object did cannot be told from its settings, so its run goes to a fresh folder
     unless `out` says to go on.
 
@@ -71,7 +71,7 @@ def evaluate(
     of the cluster at `address`, or of this machine, and `stores` that keep turns.
     """
     from simulator.application.execution import execute
-    from simulator.application.finished_run import load_run
+    from simulator.application.stored_run import load_run
     from simulator.cluster.machines import Machines
     from simulator.parts.own_agents import own_agent
     from simulator.parts.run_folder import default_out, fresh_out

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mmrag.errors import UsageError
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
-from simulator.parts.agent_host import Hosting
+from simulator.parts.hosting_options import Hosting
 from simulator.run.config import GLASSES, command_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def execute(
     machines: Machines = Machines(),
     again: bool = False,
 ) -> None:
-    """Hold a run of these parts, or go on with it, in `folder`, with failed turns `again`. Raises
+    """Run these parts, or resume them, in `folder`, with failed turns `again`. Raises
     `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed is kept."""
     from mmrag.cache import CacheStats
     from simulator.store.run_store import RunStore

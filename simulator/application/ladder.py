@@ -1,7 +1,7 @@
 """A world's ladder: how often an agent is right when it is handed truth, one stage after another.
 
 The stages are those of a run (`simulator.stages`), and before them the question alone. Every turn
-is asked after the true answers of the turns before. Stages with a picture are left out where there
+is asked after the true answers of the turns before. Stages with a picture are refused where there
 are none.
 """
 
@@ -17,7 +17,8 @@ import msgspec
 
 from mmrag.errors import UsageError
 from mmrag.protocols import Agent, Judge, WebSearch
-from mmrag.records import Exchange, JudgeItem, Outcome, Passage, Query, Session, Turn
+from mmrag.records import Exchange, Outcome, Passage, Query, Session, Turn, item_of
+from mmrag.registry import unknown
 from mmrag.search.session_passages import HandedSearch, SessionSearch
 from simulator.run.engine import Rules, ask_turn, query_of, verdict_on
 from simulator.stages import spec
@@ -28,10 +29,10 @@ from simulator.world.sessions import read_world
 from simulator.world.turn_truth import WorldTruth
 
 NOTHING = "nothing"
-STAGES = {NOTHING: "the question alone", **spec.STAGES}
+RUNGS = {NOTHING: "the question alone", **spec.STAGES}
 """What an agent is handed at each stage."""
 
-BLIND = (NOTHING, *spec.BLIND)
+RUNGS_WITHOUT_PICTURE = (NOTHING, *spec.BLIND)
 """Those that need no picture of the world."""
 
 _EMPTY = (Passage(id="nothing", text="-"),)
@@ -39,7 +40,11 @@ _EMPTY = (Passage(id="nothing", text="-"),)
 
 
 def measure_ladder(
-    folder: Path, *, agent: str = "grounded", stages: Sequence[str] = BLIND, limit: int = 60
+    folder: Path,
+    *,
+    agent: str = "grounded",
+    stages: Sequence[str] = RUNGS_WITHOUT_PICTURE,
+    limit: int = 60,
 ) -> Ladder:
     """Ask the first conversations of a world at every stage. Without stages that show pictures the
     pages are searched by words, so that no index is built."""
@@ -48,11 +53,12 @@ def measure_ladder(
     from simulator.parts.named_agents import searches
     from simulator.parts.resources import index_folder, make_resources
 
-    unknown = [stage for stage in stages if stage not in STAGES]
-    if unknown:
-        raise UsageError(f"no stage is called {unknown[0]!r}; there is {', '.join(STAGES)}.")
+    if strange := next((stage for stage in stages if stage not in RUNGS), None):
+        raise UsageError(unknown("stage", strange, RUNGS))
+    if not stages:
+        raise UsageError(f"name a stage at least; there is {', '.join(RUNGS)}.")
     manifest = read_manifest(folder)
-    sees = any(stage not in BLIND for stage in stages)
+    sees = any(stage not in RUNGS_WITHOUT_PICTURE for stage in stages)
     if sees and not manifest["request"]["pictures"]:
         raise UsageError(f"{folder} has no pictures; leave out the stages whole and pointed.")
     data = f"world:{folder}"
@@ -101,17 +107,14 @@ async def climb(
 
     async def ask(stage: str, session: Session, turn: Turn) -> None:
         query = query_at(stage, session, turn, truth, rules)
-        asked = await ask_turn(agent, query, rules)
-        if asked.reply is None or asked.reply.abstained:
-            counts[stage][Outcome.MISSING] += 1
-            return
-        item = JudgeItem(
-            question=turn.query,
-            references=turn.reference.all_texts,
-            prediction=asked.reply.answer,
-            id=f"{session.id}/{turn.index}",
-        )
-        counts[stage][(await verdict_on(judge, item)).outcome] += 1
+        reply = (await ask_turn(agent, query, rules)).reply
+        if reply is None:  # no fault of what it knows: the machinery failed
+            outcome = Outcome.UNSCORED
+        elif reply.abstained:
+            outcome = Outcome.MISSING
+        else:
+            outcome = (await verdict_on(judge, item_of(session.id, turn, reply))).outcome
+        counts[stage][outcome] += 1
 
     for session in sessions:
         for stage in stages:
@@ -119,10 +122,11 @@ async def climb(
     return [
         Rung(
             stage=stage,
-            handed=STAGES[stage],
+            handed=RUNGS[stage],
             right=sum(n for outcome, n in of.items() if outcome.is_correct),
             wrong=of[Outcome.INCORRECT],
             turns=of.total(),
+            unscored=of[Outcome.UNSCORED],
         )
         for stage, of in counts.items()
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from mmrag.cache import CacheStats
 from mmrag.readiness import capacity, end
-from simulator.parts.agent_host import Hosting
+from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_folder import claim_ears
 from simulator.run.runner import run_sessions
 

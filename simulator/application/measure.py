@@ -159,7 +159,7 @@ def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> M
         if max_cost is not None and cost >= max_cost:
             raise CostCap(
                 f"measuring has cost ${cost:.2f} and --max-cost is ${max_cost:.2f}. What was "
-                "committed is kept; go on with a higher --max-cost."
+                "committed is kept; continue with a higher --max-cost."
             )
 
     made = models.create(model) if isinstance(model, str) else model
@@ -190,12 +190,10 @@ def _takers(
     max_cost: float | None,
 ) -> tuple[Measurer, ...]:
     from mmrag.judges import measure_registry as measuring
-    from mmrag.judges.papers.reference_measures import BERT
 
     if model is not None:
         kept = paid_model(store, model, max_cost)
-        by_encoder = {"answer_relevance", "answer_correctness", "reference_cosine", *BERT}
-        compared = by_encoder & set(wanted)
+        compared = set(measuring.BY_ENCODER).intersection(wanted)
         chosen = cached_encoder(encoder) if compared else None
         return measuring.model_measurers(
             kept, name=model_name(model), encoder=chosen, prompts=prompts

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from typing import cast
 
 import msgspec
 
@@ -18,7 +19,7 @@ from mmrag.judges.measure_registry import Measurer
 from mmrag.metrics.cases import Annotations, Case, Measurement
 from mmrag.metrics.retrieval import evidence
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
-from mmrag.records import Evidence, Passage, Reply, Session, TurnResult, encode
+from mmrag.records import Evidence, Label, Passage, Reply, Session, TurnResult, encode
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 
@@ -140,7 +141,7 @@ def case_of(session: Session, result: TurnResult) -> Case:
             url=item.url,
             date=item.date,
             provider=providers.get(item.id) or _PROVIDERS.get(item.source, ""),
-            label=labels.get(keys[item.id], "unknown"),
+            label=cast("Label", labels.get(keys[item.id], "unknown")),
         )
         for item in given
     )

@@ -10,8 +10,7 @@ import msgspec
 from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.files.atomic import appearing
 from mmrag.records import Outcome
-from simulator.people.agreement import PeopleAgreement, agreement
-from simulator.people.current_verdicts import Standing, agreed, standing_in, turn_of
+from simulator.people.current_verdicts import Standing, leading_outcome, standing_in, turn_of
 from simulator.people.human_verdicts import (
     HumanOutcome,
     HumanVerdict,
@@ -22,6 +21,7 @@ from simulator.people.human_verdicts import (
     make_verdict,
     read_log,
 )
+from simulator.people.people_agreement import PeopleAgreement, agreement
 from simulator.store.run_reader import RunReader
 
 
@@ -82,7 +82,7 @@ class Verdicts:
             found = [
                 _line(run, key, outcome, people)
                 for key, people in standing_in(run).items()
-                if (outcome := agreed(people))
+                if (outcome := leading_outcome(people))
             ]
         if not found:
             raise UsageError(f"{self.folder}: people have decided nothing yet; there is no line.")

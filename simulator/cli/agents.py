@@ -223,7 +223,7 @@ def _check_question(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise UsageError(
-            f"the question is no text: sign {error.start + 1} of it is half a character, or a byte "
+            f"the question is not text: its sign {error.start + 1} is half a character, or a byte "
             "of another encoding. Write it in UTF-8."
         ) from error
 

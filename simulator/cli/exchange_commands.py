@@ -25,7 +25,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a run for another tool: tables, Inspect, MLflow, OpenTelemetry."""
-    from simulator.application.finished_run import load_run
+    from simulator.application.stored_run import load_run
 
     typer.secho(f"{counted(load_run(folder).export(out, to), 'turn')} written to {out}.", err=True)
 
@@ -36,7 +36,7 @@ def bring_in(
     ],
     source: Annotated[
         str | None,
-        typer.Option("--from", help="otel: traces; everything else is told by the file itself."),
+        typer.Option("--from", help="otel: traces; other formats are recognised from the file."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder of the run; else the file's name under runs.")
@@ -46,7 +46,7 @@ def bring_in(
     ] = None,
     split: Annotated[str, typer.Option(help="Of the data.")] = "multi-turn",
 ) -> None:
-    """Bring what another system answered into a run: to replay, judge, report and compare it."""
+    """Import another system's answers as a run: to replay, judge, report and compare them."""
     import shlex
 
     from mmrag.errors import SpecError

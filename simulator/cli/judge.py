@@ -116,7 +116,7 @@ def calibrate(
     as_json: AsJson = False,
     concurrency: Annotated[int, typer.Option(min=1, help="Questions in flight.")] = 8,
 ) -> None:
-    """Measure a judge against people: accuracy, kappa, and what it takes for what."""
+    """Measure a judge against people: accuracy, kappa and the confusion matrix."""
     import hashlib
 
     import msgspec
@@ -171,7 +171,7 @@ def stress(
     as_json: AsJson = False,
     concurrency: Annotated[int, typer.Option(min=1, help="Questions in flight.")] = 8,
 ) -> None:
-    """See how far a judge can be played: adversarial pairs by angle, any judge."""
+    """Measure how far a judge can be gamed: adversarial pairs by angle."""
     import msgspec
 
     from mmrag.judges.stress import read_pairs, tally, whole

@@ -44,9 +44,7 @@ def measure(
             help="Text encoder that compares meanings: minilm (English), text2vec (CRUD-RAG's)."
         ),
     ] = "minilm",
-    out: Annotated[
-        Path | None, typer.Option(help="For a FILE: the run it is brought into.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="For a FILE: the run to import it into.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Turns at once.")] = 16,
     max_cost: Annotated[
         float | None,

@@ -15,7 +15,7 @@ import typer
 from mmrag.errors import MmragError, SpecError, UsageError
 from simulator.cli.options.flags import AsJson, RunFolder
 
-Resamples = Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")]
+Resamples = Annotated[int, typer.Option(min=0, help="Resamples behind intervals; 0: none.")]
 Seed = Annotated[int, typer.Option(help="Seed of intervals and tests.")]
 Out = Annotated[Path | None, typer.Option(help="Folder for compare.html, .md and .json.")]
 Title = Annotated[str | None, typer.Option(help="Title of the page.")]
@@ -134,7 +134,7 @@ def compare(
 def gate(
     options: Any,
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run, or RUN@CONDITION.")],
-    baseline: Annotated[str, typer.Option(help="The run, or RUN@CONDITION, that it is held to.")],
+    baseline: Annotated[str, typer.Option(help="The run, or RUN@CONDITION, to compare with.")],
     max_loss: Annotated[float, typer.Option(help="Points of truthfulness that may be lost.")] = 2.0,
     fail_if: Annotated[
         list[str] | None, typer.Option(help="Fail too if so, e.g. 'seconds > 1'. May be repeated.")
@@ -148,7 +148,7 @@ def gate(
 ) -> None:
     """Let a run pass (exit code 0) or fail (1) against a baseline, for CI, and say so in Markdown.
 
-    Exit code 2: nobody can tell, because a run, an option or a file to write is not as it should.
+    Exit code 2: undecided, because a run, an option or a file to write is wrong.
     """
     from simulator.reports.comparison.gate import gate_run
     from simulator.reports.draw.markdown import append_markdown, comparison_markdown
@@ -171,17 +171,17 @@ def gate(
 
 @with_options
 def diagnose(options: Any, run: RunFolder, as_json: AsJson = False) -> None:
-    """Tell at which stage a run loses its points: finding, recognising, searching, reading, more.
+    """Find the stage that loses a run its points: finding, recognising, searching, reading, more.
 
     The run has to be made with --stages all, or some of them.
     """
     from simulator.cli.tables.diagnosis_table import print_diagnosis
     from simulator.reports.figures.diagnosis import diagnosis
-    from simulator.reports.figures.report import load_runs
+    from simulator.reports.figures.report import load_report_runs
     from simulator.store.run_reader import RunReader
 
     with RunReader(run) as reader:
-        (loaded,), _, _ = load_runs([reader], options)
+        (loaded,), _, _ = load_report_runs([reader], options)
         if loaded.staged is None:
             lacked = (reader.meta("plan") or {}).get("left_out") or {}
             why = "; ".join(f"{stage}: {words}" for stage, (words, _) in lacked.items())
@@ -194,7 +194,7 @@ def diagnose(options: Any, run: RunFolder, as_json: AsJson = False) -> None:
 def link(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run with --link.")],
     points: Annotated[
-        float, typer.Option(min=0, max=200, help="That the cheapest setting may cost.")
+        float, typer.Option(min=0, max=200, help="Points that the cheapest may lose.")
     ] = 5.0,
     resamples: Resamples = 1000,
     seed: Seed = 0,
@@ -204,13 +204,13 @@ def link(
     from mmrag.metrics.headline import Uncertainty
     from simulator.cli.tables.link_table import print_links
     from simulator.reports.figures.headline import headline
-    from simulator.reports.figures.report import ReportOptions, load_runs
+    from simulator.reports.figures.report import ReportOptions, load_report_runs
     from simulator.reports.losses.link_losses import sent
     from simulator.store.run_reader import RunReader
 
     how = Uncertainty(resamples=resamples, seed=seed)
     with RunReader(run) as reader:
-        frame = load_runs([reader], ReportOptions())[0][0].frame
+        frame = load_report_runs([reader], ReportOptions())[0][0].frame
         headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
         found = sent(frame, headlines, how, points)
     if found is None:

@@ -17,7 +17,7 @@ from simulator.cli.options.shard_options import Address, Backend, Workers
 from simulator.cli.score import score
 from simulator.cluster.machines import Machines
 from simulator.counting import counted
-from simulator.parts.agent_host import Hosting
+from simulator.parts.hosting_options import Hosting
 
 if TYPE_CHECKING:
     from mmrag.protocols import Agent
@@ -54,10 +54,10 @@ ReadySeconds = Annotated[
     ),
 ]
 Stores = Annotated[
-    int | None, typer.Option(min=1, help="Of Ray: processes that keep turns.", rich_help_panel=_RUN)
+    int | None, typer.Option(min=1, help="Ray: processes that keep turns.", rich_help_panel=_RUN)
 ]
 WorkerGpus = Annotated[
-    float | None, typer.Option(min=0, help="Of Ray: GPUs of each worker.", rich_help_panel=_RUN)
+    float | None, typer.Option(min=0, help="Ray: GPUs of each worker.", rich_help_panel=_RUN)
 ]
 
 
@@ -139,7 +139,7 @@ def glasses(
         int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes a free one.")
     ] = 8780,
     token: Annotated[
-        str, typer.Option(envvar="MMRAG_GLASSES_TOKEN", help="That apps have to know.")
+        str, typer.Option(envvar="MMRAG_GLASSES_TOKEN", help="Token that apps must send.")
     ] = "",
     errors: Annotated[
         bool, typer.Option("--errors", help="Ask the turns again that failed, and all after them.")
@@ -189,7 +189,7 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Resume an interrupted run, from the turn after the last one committed."""
-    from simulator.application.finished_run import load_run
+    from simulator.application.stored_run import load_run
 
     hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
@@ -280,7 +280,7 @@ def _run_and_tell(
     agent: Agent | None = None,
     **how: Any,
 ) -> None:
-    """Run or go on with a run, with failed turns `again`, and print its scores."""
+    """Run or continue with a run, with failed turns `again`, and print its scores."""
     from simulator.application.execution import execute
     from simulator.datasets.own.own_data import OwnData
     from simulator.parts.run_parts import Parts
@@ -291,7 +291,7 @@ def _run_and_tell(
     if settings.agent == GLASSES and agent is None:
         flags = ("--errors",) if again else ()
         command = command_of(settings, "--out", str(folder), *flags)
-        raise UsageError(f"this run's agent is an app: go on with: {command}")
+        raise UsageError(f"this run's agent is an app: continue with: {command}")
     parts = Parts(settings, agent=agent)
     for note in parts.source.misspelt() if isinstance(parts.source, OwnData) else ():
         _say(f"{note.field} {note.words}")

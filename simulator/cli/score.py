@@ -52,16 +52,19 @@ def score(
         Path | None,
         typer.Option(help="Under crag: JSON of question type → weight (or domain → these)."),
     ] = None,
-    resamples: Annotated[int, typer.Option(min=0, help="Behind the intervals; 0: none.")] = 1000,
+    resamples: Annotated[
+        int, typer.Option(min=0, help="Resamples behind intervals; 0: none.")
+    ] = 1000,
     seed: Annotated[int | None, typer.Option(help="Seed of the intervals and of patience.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score a run, or any system's turns: lines of {session_id, turn_index, outcome, ...} or of
     {session_id, turn_index, question, references, prediction, is_ego}; a kit's result rows, too.
     """
+    from mmrag.metrics.scoring_protocols import check_protocol
     from simulator.application.scores import Scores
     from simulator.cli.tables.run_tables import tell_scores
-    from simulator.run.results.turn_results import ScoreOptions, check_protocol
+    from simulator.run.results.turn_results import ScoreOptions
 
     check_protocol(protocol)
     condition = condition or degradation
@@ -107,16 +110,16 @@ def _weighted(figures: dict[str, Any], turns: list[TurnScore], traffic: Path | N
     """Put the traffic-weighted figures beside the others."""
     if traffic is None:
         return
-    from mmrag.metrics.crag_scores import by_traffic
+    from mmrag.metrics.crag_scores import traffic_figures
     from simulator.experiments.crag_tables import read_weights
 
     asked = [turn for turn in turns if not turn.skipped]
-    figures["all"]["traffic"] = by_traffic(asked, read_weights(traffic, asked))
+    figures["all"]["traffic"] = traffic_figures(asked, read_weights(traffic, asked))
 
 
 def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     from mmrag.metrics.scoring_protocols import score as score_turns
-    from simulator.exchange.outcome_files import read_turns
+    from simulator.exchange.read_outcomes import read_turns
     from simulator.run.results.error_texts import error_texts_in
     from simulator.run.results.official import as_in_kit
     from simulator.run.results.turn_results import missing_verdicts

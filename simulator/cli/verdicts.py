@@ -10,7 +10,7 @@ import typer
 
 from simulator.cli.options.flags import AsJson, OldCondition, RunFolder
 
-By = Annotated[str, typer.Option(help="Whose it is; else the name you are logged in by.")]
+By = Annotated[str, typer.Option(help="Who gives it; else your login name.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +25,7 @@ def show(run: RunFolder, as_json: AsJson = False) -> None:
     """What people said, and how far the judge agrees."""
     import msgspec
 
-    from simulator.application.finished_run import load_run
+    from simulator.application.stored_run import load_run
 
     verdicts = load_run(run).verdicts
     log, found = verdicts.log(), verdicts.agreement()
@@ -64,7 +64,7 @@ def say(
     """Give a verdict on one reply. The judge's stays, and so does what was said before."""
     import getpass
 
-    from simulator.application.finished_run import load_run
+    from simulator.application.stored_run import load_run
 
     given = load_run(run).verdicts.say(
         session, turn - 1, verdict, person=by or getpass.getuser(),
@@ -77,7 +77,7 @@ def export(
     run: RunFolder, out: Annotated[Path, typer.Argument(help="File of JSON lines to write.")]
 ) -> None:
     """Write decided turns as lines for `mmrag judge calibrate`."""
-    from simulator.application.finished_run import load_run
+    from simulator.application.stored_run import load_run
     from simulator.counting import counted
 
     typer.echo(f"{counted(load_run(run).verdicts.export(out), 'turn')}: {out}")

@@ -145,10 +145,11 @@ def ladder(
     """
     from msgspec import to_builtins
 
+    from mmrag.text import comma_list
     from simulator.application.ladder import measure_ladder
     from simulator.world.build.world_manifest import keep_ladder
 
-    found = measure_ladder(folder, agent=agent, stages=stages.split(","), limit=limit)
+    found = measure_ladder(folder, agent=agent, stages=comma_list(stages), limit=limit)
     keep_ladder(folder, found)
     typer.echo(json.dumps(to_builtins(found)) if as_json else found.as_text().rstrip())
 

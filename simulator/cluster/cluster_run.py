@@ -18,7 +18,7 @@ from simulator.cluster.keeper import LeasedConversation
 from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import connected, load_ray
 from simulator.cluster.worker import Job
-from simulator.parts.agent_host import Hosting
+from simulator.parts.hosting_options import Hosting
 from simulator.run.live_conversation import break_off
 from simulator.run.runner import conversations
 

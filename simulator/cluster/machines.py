@@ -1,4 +1,4 @@
-"""Which machines a run uses. No part of its settings: it may be gone on with on others."""
+"""Which machines a run uses. No part of its settings: it may be resumed on others."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from mmrag.readiness import capacity, cores
 from mmrag.records import Reply, TurnResult, Verdict, decode_as, encode
 from simulator.cluster.keeper import Fenced, LeasedConversation
 from simulator.cluster.session_lookup import Sessions
-from simulator.parts.agent_host import Hosting
+from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_parts import Parts
 from simulator.run.agent_slots import Places
 from simulator.run.config import RunConfig

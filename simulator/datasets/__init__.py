@@ -86,11 +86,11 @@ def reader_of(spec: str) -> tuple[str, str]:
         return name, place
     path = Path(spec)
     if not path.exists():
-        raise SpecError(f"{spec!r} is no data set: there is no such file or folder.{near(path)} "
+        raise SpecError(f"{spec!r} is not a data set: there is no such file or folder.{near(path)} "
                         f"Give {KNOWN}.")  # fmt: skip
     found = _by_content(path)
     if found is None:
-        raise SpecError(f"{spec!r} is no data set: there is no world.json in it, and nothing else "
+        raise SpecError(f"{spec!r} is not a data set: it holds no world.json, and nothing else "
                         f"that is known. Give {KNOWN}.")  # fmt: skip
     return found, spec
 

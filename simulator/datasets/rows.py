@@ -72,7 +72,7 @@ def csv_rows(path: Path) -> Iterator[Row]:
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                yield Row(place, _fault(place, f"is no CSV ({error}); put quotes about cells that "
+                yield Row(place, _fault(place, f"is not CSV ({error}); put quotes about cells that "
                                         "hold quotes, commas or line ends."))  # fmt: skip
                 continue
             if cells is None:
@@ -156,7 +156,7 @@ def _decoded(line: bytes, place: str) -> Any:
     try:
         return msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return _fault(place, f"is no JSON ({_why(line, error)}).")
+        return _fault(place, f"is not JSON ({_why(line, error)}).")
 
 
 def _why(line: bytes, error: Exception) -> str:
@@ -164,7 +164,7 @@ def _why(line: bytes, error: Exception) -> str:
         return "it is not UTF-8: save the file as UTF-8"
     for word in (b"NaN", b"Infinity"):
         if word in line:
-            return f"{word.decode()} is no JSON: write null, or leave the field out"
+            return f"{word.decode()} is not JSON: write null, or leave the field out"
     if line.strip() in (b"[", b"{"):
         return "an object goes over several lines: write each on one line"
     try:  # Python's words say where
@@ -182,7 +182,9 @@ def _head(reader: Iterator[list[str]], path: Path) -> list[str]:
     try:
         columns = next((cells for cells in reader if cells), [])
     except csv.Error as error:
-        raise DataError(f"{path}: is no CSV ({error}); write a head and a row per line.") from error
+        raise DataError(
+            f"{path}: is not CSV ({error}); write a head, then a row a line."
+        ) from error
     if not has_questions(columns):
         raise DataError(f"{path}: its first line names no column 'question' (or query); write "
                         "a head such as image,question,answer.")  # fmt: skip

@@ -15,7 +15,7 @@ import httpx
 import msgspec
 
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError
 from mmrag.models.openai import HOSTED
 from mmrag.records import Heard
 from mmrag.registry import whole

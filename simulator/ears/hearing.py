@@ -1,6 +1,6 @@
 """From a question to what a recogniser makes of it: said, spoilt, heard, bounded and cached.
 
-Heard text is kept by question, voice, noise, level and seed, so that a run that is gone on with,
+Heard text is kept by question, voice, noise, level and seed, so that a run that is resumed,
 and another agent's, hear the same and wait for nothing.
 """
 
@@ -81,7 +81,7 @@ class Hearing:
 
     @property
     def ids(self) -> dict[str, str]:
-        """Who says and who hears: a run is gone on with by the same."""
+        """Who says and who hears: a run is resumed by the same."""
         return {"voice": self.voice.id, "ear": self.ear.id}
 
     @property

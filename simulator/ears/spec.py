@@ -6,6 +6,7 @@ import re
 
 from mmrag.errors import SpecError
 from mmrag.registry import unknown
+from mmrag.text import comma_list
 
 QUIET = "quiet"
 """Said aloud, with nothing added."""
@@ -31,7 +32,7 @@ def spoken(text: str) -> tuple[str, ...]:
     """
     if text == "none":
         return ()
-    named = [part.strip() for part in text.split(",") if part.strip()]
+    named = comma_list(text)
     if not named:
         raise SpecError(f"--spoken {text!r} names no condition; for none, leave it out.")
     return tuple(dict.fromkeys(_spec(part) for part in named))

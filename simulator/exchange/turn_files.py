@@ -1,6 +1,6 @@
 """Turns in JSON lines or CSV as conversations: both public kits' result rows, and our own export's.
 
-What a line means is said once, in `simulator.exchange.outcome_files`, which `mmrag score` reads by.
+What a line means is said once, in `simulator.exchange.read_outcomes`, which `mmrag score` reads by.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mmrag.errors import DataError
 from mmrag.records import Reference, Reply, Session, Status, Turn, TurnResult, Verdict, reply_status
 from simulator.datasets.result_lines import ResultRow, read_rows
 from simulator.exchange.imported_conversation import Brought
-from simulator.exchange.outcome_files import condition_of, read_turns
+from simulator.exchange.read_outcomes import condition_of, read_turns
 from simulator.run.results.official import ScoredReply
 
 _WITHOUT_REPLY = (

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.agreement import compare
-from mmrag.metrics.crag_scores import Weights, by_traffic, crag_figures, judges_of
+from mmrag.metrics.crag_scores import Weights, crag_figures, judges_of, traffic_figures
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import Outcome
 from simulator.counting import counted
@@ -43,7 +43,7 @@ def read_system(place: Path) -> System:
             turns = list(turns_of(run, ScoreOptions(protocol="crag")))
         name = f"{place.name} ({config.get('agent', 'unknown')})"
     else:
-        from simulator.exchange.outcome_files import read_turns
+        from simulator.exchange.read_outcomes import read_turns
         from simulator.run.results.official import as_in_kit
 
         turns = [as_in_kit(said, "crag") for said in read_turns(place)]
@@ -107,7 +107,7 @@ def tables(
     }
     if weights is not None:
         found["table6"]["traffic"] = [
-            {"system": s.name, **by_traffic(s.turns, read_weights(weights, s.turns))}
+            {"system": s.name, **traffic_figures(s.turns, read_weights(weights, s.turns))}
             for s in systems
         ]
     if human is not None:

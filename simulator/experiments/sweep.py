@@ -105,11 +105,11 @@ def run_sweep(
 
     settings = settings_of(parts.settings.agent, vary, grid=grid)
     check_settings(settings, measures)
-    costs = {s.agent: 0.0 if max_cost is None else _spent(folder_of(out, s)) for s in settings}
+    costs = {s.agent: 0.0 if max_cost is None else _spent(setting_folder(out, s)) for s in settings}
     for number, setting in enumerate(settings, 1):
         if parts.progress:
             say(f"{number} of {len(settings)}: {setting.name} ({setting.agent})")
-        folder = folder_of(out, setting)
+        folder = setting_folder(out, setting)
         left = None
         if max_cost is not None:
             total, own = sum(costs.values()), costs[setting.agent]
@@ -134,7 +134,7 @@ def _spent_up(total: float, most: float) -> MmragError:
 
     return CostCap(
         f"the sweep has cost ${total:.2f} and --max-cost is ${most:.2f}. What was committed is "
-        "kept; go on with a higher --max-cost."
+        "kept; continue with a higher --max-cost."
     )
 
 
@@ -174,7 +174,7 @@ def check_settings(settings: Sequence[Setting], measures: str = "") -> None:
             check_rag(**spec.options)
 
 
-def folder_of(out: Path, setting: Setting) -> Path:
+def setting_folder(out: Path, setting: Setting) -> Path:
     """Where a setting's run stands."""
     name = re.sub(r"[^a-zA-Z0-9_=.,%+-]+", "_", setting.name)[:120]
     if name != setting.name:  # two settings must not share a folder for a sign that it cannot have
@@ -188,7 +188,7 @@ def compare_settings(out: Path, settings: Sequence[Setting], measures: str = "")
     from simulator.reports.comparison.paired_runs import Side, compare_runs
 
     names = chosen_measures(measures) if measures else ()
-    folders = [folder_of(out, setting) for setting in settings]
+    folders = [setting_folder(out, setting) for setting in settings]
     scored = compare_runs([Side(folder=str(folder)) for folder in folders])
     against = [None, *scored["comparisons"]]
     takers = _takers(folders[0], names)

@@ -6,6 +6,7 @@ import hashlib
 import re
 
 from mmrag.errors import SpecError
+from mmrag.text import comma_list
 
 KINDS: dict[str, str] = {
     "web-empty": "the web search finds nothing",
@@ -66,7 +67,7 @@ def faults(text: str) -> tuple[str, ...]:
     """
     if text == "none":
         return ()
-    named = [part.strip() for part in text.split(",") if part.strip()]
+    named = comma_list(text)
     if not named:
         raise SpecError(f"--faults {text!r} names no fault; for none, leave it out.")
     return tuple(dict.fromkeys(spec for part in named for spec in _specs(part)))

@@ -18,6 +18,7 @@ from mmrag.files import bounded_yaml
 from mmrag.files.images import check_can_write
 from mmrag.records import Record
 from mmrag.registry import unknown
+from mmrag.text import comma_list
 
 POLICIES = {
     "whole": "the file as the camera wrote it",
@@ -116,7 +117,7 @@ def read_links(text: str) -> Links:
     """
     if text == "none":
         return Links()
-    parts = [part.strip() for part in text.split(",") if part.strip()]
+    parts = comma_list(text)
     if not parts:
         raise SpecError(f"--link {text!r} names no profile; for none, leave it out.")
     names: list[str] = []

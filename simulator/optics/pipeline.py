@@ -217,7 +217,7 @@ class _InProgress:
         return solved.smear(self.image if light is None else light)
 
     def lower(self, light: Light | None, step: Step, _: str | None) -> None:
-        solved = photometric.lowering(self._view, step)
+        solved = photometric.darkening(self._view, step)
         self._records.append(solved.record)
         if light is None and self.image is self._reference and solved.rendered is not None:
             self.image = solved.rendered()

@@ -30,7 +30,7 @@ def check_agent(text: str) -> None:
         raise UsageError("this run's agent is an app: hold it with mmrag glasses.")
     if is_own(text):
         raise UsageError(
-            f"this run's agent was an object of a Python program ({text}); go on with it "
+            f"this run's agent was an object of a Python program ({text}); resume it "
             "from there: evaluate(agent, …, out=FOLDER) with the same agent and settings."
         )
     spec = agents.parse(text)

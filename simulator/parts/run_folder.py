@@ -1,4 +1,4 @@
-"""Whose a run's folder is: which one settings go to, and that a run is gone on with as begun."""
+"""Which folder a run's settings go to, and the check that a run is resumed as it began."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, judge: str) -> None:
     """Make a run this config's own, or check that it already is.
 
-    `data` and `index` are fingerprints, `judge` is a judge's id. What a run is gone on with must
-    be what it was begun with, or its records would not belong together.
+    `data` and `index` are fingerprints, `judge` is a judge's id. They must be what the run began
+    with, or its records would not belong together.
     """
     from simulator.store.provenance import provenance
 
@@ -33,10 +33,10 @@ def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, j
         words = "; ".join(
             f"{k}: {old!r} before, {new!r} now" for k, (old, new) in differing.items()
         )
-        cure = "Choose another --out, or go on with `mmrag resume`."
+        cure = "Choose another --out, or continue with `mmrag resume`."
         if config.agent == GLASSES:
             command = command_of(begun, "--out", str(store.folder))
-            cure = f"Choose another --out, or go on with: {command}"
+            cure = f"Choose another --out, or continue with: {command}"
         elif is_own(config.agent):
             cure = "Give another out=, or the agent and the settings that it was begun with."
         raise ConflictError(f"{store.folder} holds a run with other settings ({words}). {cure}")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from simulator.datasets.session_source import SessionSource
     from simulator.ears.hearing import Hearing
     from simulator.faults.wrong_inputs import Stranger
-    from simulator.parts.agent_host import Hosting
+    from simulator.parts.hosting_options import Hosting
     from simulator.run.captures import CaptureOptics
     from simulator.run.config import RunConfig
     from simulator.run.live_conversation import Wearers

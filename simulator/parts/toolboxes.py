@@ -57,7 +57,7 @@ def crag_kg(*, world: str = "", url: str = "", seconds: str = "5") -> Toolbox:
         try:
             tools = server_tools(url, float(seconds))
         except ValueError as error:
-            raise SpecError(f"crag-kg: seconds={seconds} is no number.") from error
+            raise SpecError(f"crag-kg: seconds={seconds} is not a number.") from error
         tools[0].call({"query": "a"}, None)
         return Toolbox(tools, f"crag-kg-{url}")
     from simulator.world.crag.kg.endpoints import crag_tools

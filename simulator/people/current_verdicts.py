@@ -44,7 +44,7 @@ def latest(verdicts: Iterable[HumanVerdict]) -> Standing:
     return {key: people for key, people in found.items() if people}
 
 
-def agreed(people: Mapping[str, HumanVerdict]) -> str:
+def leading_outcome(people: Mapping[str, HumanVerdict]) -> str:
     """The outcome most people give who decided; empty where nobody did, or two outcomes tie."""
     counts = Counter(verdict.said.outcome for verdict in people.values() if verdict.said.outcome)
     ranked = counts.most_common(2)

@@ -92,7 +92,7 @@ def make_verdict(
 ) -> HumanVerdict:
     """A verdict of this moment, its texts cut to what the file takes."""
     if said not in set(HumanOutcome):
-        raise UsageError(f"{said!r} is no verdict; say {', '.join(HumanOutcome)}.")
+        raise UsageError(f"{said!r} is not a verdict; say {', '.join(HumanOutcome)}.")
     name = " ".join(_writable(person).split())[:MAX_NAME]
     if not name:
         raise UsageError("A verdict needs a name: say whose it is.")
@@ -155,7 +155,7 @@ def read_log(folder: Path) -> Log:
     path = folder / FILE
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise StoreError(f"{path}: larger than {MAX_BYTES >> 20} MB; it is no file of ours.")
+            raise StoreError(f"{path}: larger than {MAX_BYTES >> 20} MB; it is not a file of ours.")
         data = path.read_bytes()
     except FileNotFoundError:
         return Log((), 0)

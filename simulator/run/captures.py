@@ -11,6 +11,7 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Json, Session
+from mmrag.text import comma_list
 from simulator.link.profiles import Links, join_condition, split_link
 from simulator.stages.handing import staged
 from simulator.stages.spec import BLIND, split_condition
@@ -40,7 +41,7 @@ def degradations(degrade: str, severities: Sequence[int] = (1, 2, 3, 4, 5)) -> t
 
     if degrade == "all":
         return ("clean", *(f"{kind}@{level}" for kind in VARIANTS for level in sorted(severities)))
-    parts = [part.strip() for part in degrade.split(",") if part.strip()]
+    parts = comma_list(degrade)
     if not parts:
         raise UsageError(f"--degrade {degrade!r} names no condition; for none, write clean.")
     if alone := {"none", "mix", "sweep", "all"}.intersection(parts):

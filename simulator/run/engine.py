@@ -34,6 +34,7 @@ from mmrag.records import (
     Turn,
     TurnResult,
     Verdict,
+    item_of,
     outcome_of,
     reply_status,
 )
@@ -209,13 +210,7 @@ async def one_turn(
         return result
     if not any(text.strip() for text in turn.reference.all_texts):
         return msgspec.structs.replace(result, status=Status.DATA_ERROR, error=NO_REFERENCE)
-    item = JudgeItem(
-        question=turn.query,
-        references=turn.reference.all_texts,
-        prediction=result.reply.answer,
-        id=f"{session.id}/{turn.index}",
-    )
-    verdict, problem = await judge_reply(judge, item)
+    verdict, problem = await judge_reply(judge, item_of(session.id, turn, result.reply))
     status = reply_status(result.reply, verdict)
     return msgspec.structs.replace(result, status=status, verdict=verdict, error=problem)
 

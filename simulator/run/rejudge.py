@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from mmrag.judges.fallback import FallbackJudge
 from mmrag.protocols import Judge
-from mmrag.records import JudgeItem, Outcome, Status, Turn, TurnResult, Verdict
+from mmrag.records import Outcome, Status, Turn, TurnResult, Verdict, item_of
 from simulator.run.engine import verdict_on
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -60,10 +60,4 @@ def _is_judged(store: RunReader, result: TurnResult, judge_id: str) -> bool:
 
 async def _verdict(judge: Judge, turn: Turn, result: TurnResult) -> Verdict:
     assert result.reply is not None  # _replies yields no other
-    item = JudgeItem(
-        question=turn.query,
-        references=turn.reference.all_texts,
-        prediction=result.reply.answer,
-        id=f"{result.session_id}/{result.turn_index}",
-    )
-    return await verdict_on(judge, item)
+    return await verdict_on(judge, item_of(result.session_id, turn, result.reply))

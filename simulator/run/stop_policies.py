@@ -33,7 +33,7 @@ class StopPolicy(Record, frozen=True, kw_only=True):
         """Read `never`, `strikes(n)` with n ≥ 1, or `patience(p)` with 0 ≤ p ≤ 1."""
         match = re.fullmatch(r"(never|strikes|patience)(?:\((\d+(?:\.\d+)?)\))?", text.strip())
         if match is None:
-            raise SpecError(f"{text!r} is no stop policy. Known: {KNOWN}.")
+            raise SpecError(f"{text!r} is not a stop policy. Known: {KNOWN}.")
         name, number = match.groups()
         if (name == "never") == (number is not None):
             raise SpecError(f"{text!r}: write one of {KNOWN}, with the number in brackets.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mmrag.errors import SpecError
 from mmrag.records import staged_condition
+from mmrag.text import comma_list
 
 WHOLE = "whole"
 
@@ -53,7 +54,7 @@ def stages(text: str) -> tuple[str, ...]:
     >>> stages("told,pointed:drawn"), stages("all")[:2]
     (('whole', 'pointed:drawn', 'told'), ('whole', 'pointed'))
     """
-    named = [part.strip() for part in text.split(",") if part.strip()]
+    named = comma_list(text)
     if not named:
         raise SpecError(f"--stages {text!r} names no stage; there is {', '.join(STAGES)}.")
     found = {WHOLE: WHOLE}

@@ -23,7 +23,7 @@ class ImageFolder:
     def path(self, digest: str) -> Path:
         """Where a picture lies. Only a hash is accepted, so no name can lead outside."""
         if len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
-            raise StoreError(f"{digest!r} is no picture of this run.")
+            raise StoreError(f"{digest!r} is not a picture of this run.")
         return self.folder / digest[:2] / digest
 
     def get(self, digest: str) -> LazyImage:

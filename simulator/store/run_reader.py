@@ -49,7 +49,7 @@ class RunReader:
         path = self.folder / store_schema.FILE
         if not path.is_file():
             raise StoreError(
-                f"{self.folder} is no run (there is no {store_schema.FILE} in it). "
+                f"{self.folder} is not a run (there is no {store_schema.FILE} in it). "
                 "Give the folder that `mmrag run --out` wrote."
             )
         self._db = store_schema.open_for_reading(path, checked=checked)
@@ -191,7 +191,7 @@ class RunReader:
         return _record(Session, rows[0][0], images=self.images.get)
 
     def begun(self, session_id: str, degradation: str) -> Session | None:
-        """A session whose picture was recorded when it began, so that it can be gone on with."""
+        """A session whose picture was recorded when it began, so that it can be resumed."""
         rows = self._rows(
             "SELECT record FROM sessions WHERE session_id = ? AND degradation = ?",
             session_id,

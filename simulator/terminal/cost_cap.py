@@ -40,7 +40,7 @@ def counted_conversations(
             if max_cost is not None and cost >= max_cost and done < total:
                 raise CostCap(
                     f"the run has cost ${cost:.2f} and --max-cost is ${max_cost:.2f}. What "
-                    "was committed is kept; go on with a higher --max-cost."
+                    "was committed is kept; continue with a higher --max-cost."
                 )
 
         yield advance

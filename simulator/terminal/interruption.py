@@ -19,7 +19,7 @@ class Interrupted(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def interruptible(kept: str, again: str | None = None) -> Generator[None]:
-    """Around work that can be gone on with; `again` is how, else the same command.
+    """Around work that can be resumed; `again` is how, else the same command.
 
     >>> with interruptible("what was built in ix"):
     ...     pass
@@ -31,7 +31,7 @@ def interruptible(kept: str, again: str | None = None) -> Generator[None]:
         yield
     except Denied as error:
         words = str(error).rstrip(".")
-        raise Denied(f"{words}. Mend that, then go on with: {go_on}") from error
+        raise Denied(f"{words}. Mend that, then continue with: {go_on}") from error
     except Interrupted:
         raise
     except KeyboardInterrupt as error:

@@ -10,8 +10,9 @@ from simulator.wearer.sayings import Sayings
 from simulator.wearer.sight import Sight, Thing
 from simulator.wearer.wordings import other_wordings
 from simulator.world.facts.domain_schema import Entity
+from simulator.world.language.english import noun_of, plural_of
 from simulator.world.language.program import evaluate
-from simulator.world.language.questions.answer_wordings import noun_of, plural_of, say_answer
+from simulator.world.language.questions.answer_wordings import say_answer
 
 COSTS = {
     "again": 1, "repeat": 1, "correct": 1, "object": 1, "look": 1, "press": 1, "misheard": 1,

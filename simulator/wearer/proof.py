@@ -25,8 +25,9 @@ from simulator.wearer.sight import Sight, outlines_of
 from simulator.wearer.talk import KEY, MOVED, Talk, answers_of, replayed
 from simulator.wearer.waiting import cut_off, heard_in
 from simulator.wearer.wordings import other_wordings
+from simulator.world.language.english import noun_of, plural_of
 from simulator.world.language.program import evaluate
-from simulator.world.language.questions.answer_wordings import noun_of, plural_of, say_answer
+from simulator.world.language.questions.answer_wordings import say_answer
 
 
 class WearerProof(NamedTuple):

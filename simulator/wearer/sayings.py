@@ -14,7 +14,7 @@ from mmrag.errors import DataError
 from mmrag.files import bounded_yaml
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
-from simulator.world.language.questions.answer_wordings import noun_of, plural_of
+from simulator.world.language.english import noun_of, plural_of
 
 PLAIN = "plain"
 SLOT = re.compile(r"\\?\{(\w+)\\?\}")

@@ -26,7 +26,7 @@ from mmrag.protocols import Resources
 from mmrag.records import Capture, Evidence, Exchange, Query, Reference, Session, Status, Turn
 from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
-from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.run.agent_slots import Places
 from simulator.run.engine import Rules, hold_conversation
 from simulator.run.results.error_texts import error_texts_in, is_error_text, replies_of
@@ -383,7 +383,7 @@ def test_error_texts_are_told_beside_the_coverage(
     with RunReader(folder) as run:
         assert error_texts_in(replies_of(run, "low-light@3")) is None
         options = ReportOptions(resamples=20)
-        report = build_report(*load_runs([run], options), options)
+        report = build_report(*load_report_runs([run], options), options)
     (warning,) = [w for w in report["warnings"] if "error texts" in w]
     assert f"{asked} of {asked} replies are error texts" in warning
 

@@ -16,7 +16,7 @@ from mmrag.agents.own import adapters
 from mmrag.agents.own.adapters import HttpAgent, PythonAgent
 from mmrag.cache import Cache, CachedModel
 from mmrag.errors import MmragError, ServiceError, ServiceTimeout, SpecError
-from mmrag.files.bodies import Events
+from mmrag.files.http_bodies import Events
 from mmrag.models.chat_completions import MOST_CALLS
 from mmrag.models.openai import OpenAIModel
 from mmrag.models.request_queue import QueuedRequest, Waiting
@@ -387,7 +387,7 @@ def test_words_told_by_a_generator_stay_told_whatever_its_model_does() -> None:
         (b"", "broke off after 0 characters", 2),
         (events(delta("Blue"), done=False), "broke off after 4 characters", 2),
         (events(delta("ä"), done=False)[:-30], "broke off after 0 characters", 2),
-        (b'data: {"choices": "\xc3"}\n\n', "no chat completion", 2),
+        (b'data: {"choices": "\xc3"}\n\n', "not a chat completion", 2),
         (events({"error": {"message": "out of memory"}}), "out of memory", 2),
         (events(delta("x" * 1000), done=False) * 10_000, "larger than 8,388,608 bytes", 1),
     ],

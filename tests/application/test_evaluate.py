@@ -135,13 +135,13 @@ class Silent:
 
 
 BAD: dict[str, tuple[Any, str]] = {
-    "nothing to call": (Silent(), r"a Silent is no agent: give a spec such as 'grounded'"),
-    "None": (None, r"a NoneType is no agent"),
-    "a number": (3, r"a int is no agent"),
+    "nothing to call": (Silent(), r"a Silent is not an agent: give a spec such as 'grounded'"),
+    "None": (None, r"a NoneType is not an agent"),
+    "a number": (3, r"a int is not an agent"),
     "a class": (Plain, r"Plain is a class: give an instance of it, Plain\(…\)"),
     "no argument": (lambda: "x", r"too many positional arguments.*one argument, the query"),
     "two arguments": (lambda a, b: "x", r"missing a required argument: 'b'.*one argument"),
-    "answer is a text": (types.SimpleNamespace(answer="x"), r"is no agent"),
+    "answer is a text": (types.SimpleNamespace(answer="x"), r"is not an agent"),
     "an unknown spec": ("groundde", r"no agent is called 'groundde'. Did you mean grounded"),
 }
 
@@ -170,7 +170,7 @@ def test_what_is_no_reply_is_told_with_the_run(said: Any, words: str) -> None:
 
 
 def test_data_that_are_not_there_leave_nothing_behind() -> None:
-    with pytest.raises(SpecError, match=r"'nowhere' is no data set.*Give mini"):
+    with pytest.raises(SpecError, match=r"'nowhere' is not a data set.*Give mini"):
         quick(silent, data="nowhere")
     assert not list(Path("runs").glob("*"))
 
@@ -233,7 +233,7 @@ def test_what_a_notebook_shows_is_escaped() -> None:
 def test_a_run_that_is_gone_can_still_be_shown(tmp_path: Path) -> None:
     run = Run(tmp_path / "gone")
     assert "unreadable" in repr(run)
-    assert "is no run" in run._repr_html_()
+    assert "is not a run" in run._repr_html_()
 
 
 def test_it_works_where_an_event_loop_runs() -> None:

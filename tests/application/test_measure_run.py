@@ -26,8 +26,8 @@ from mmrag.metrics.cases import Measurement
 from mmrag.metrics.grounding import GARAGE
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Passage, Reply, Session, Status
-from simulator.application.finished_run import load_run
 from simulator.application.run_measures import case_of, measure_run, paid_once
+from simulator.application.stored_run import load_run
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_reader import RunReader

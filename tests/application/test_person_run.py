@@ -1,4 +1,4 @@
-"""Runs that a person plays: kept, gone on with, scored, compared and proved as others are."""
+"""Runs that a person plays: kept, resumed, scored, compared and proved as others are."""
 
 from __future__ import annotations
 

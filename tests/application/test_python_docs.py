@@ -25,7 +25,7 @@ def test_every_example_runs(
     assert Path("report/report.html").is_file()
     said = capsys.readouterr().out
     assert "mini-my_agent-1" in said
-    assert "'no-such-folder' is no data set" in said
+    assert "'no-such-folder' is not a data set" in said
     assert "| truthfulness |" in said
 
 

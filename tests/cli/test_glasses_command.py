@@ -45,7 +45,7 @@ def test_what_is_refused_is_refused_before_anybody_is_waited_for(tmp_path: Path)
         locked = mmrag("glasses", "--port", 0, "--out", folder, code=2).stderr
     other = mmrag("glasses", "--port", 0, "--out", folder, code=2).stderr
     assert "is writing this run" in plain(locked)
-    assert f"go on with: mmrag glasses --wearer live --limit 1 --out {folder}" in plain(other)
+    assert f"continue with: mmrag glasses --wearer live --limit 1 --out {folder}" in plain(other)
     assert "waiting for an app" not in locked + other
 
 

@@ -178,7 +178,7 @@ def test_impossible_requests(answers: Path, tmp_path: Path) -> None:
     assert "encoder or labels" in refused(answers, "--judge", "builtin")
     assert "no measure is called" in refused(answers, "--measures", "blue")
     (tmp_path / "empty").mkdir()
-    assert "is no run" in refused(tmp_path / "empty", code=1)
+    assert "is not a run" in refused(tmp_path / "empty", code=1)
 
 
 def test_why_a_measure_has_no_figure_is_said(answers: Path, tmp_path: Path) -> None:

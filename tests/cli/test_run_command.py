@@ -207,7 +207,7 @@ def test_rejudge(run: Path) -> None:
 
 def test_judging_again_makes_no_run_of_a_typing_error(run: Path, tmp_path: Path) -> None:
     typo = tmp_path / "rnu"
-    assert "is no run" in mmrag("judge", "run", str(typo), "--judge", "exact", code=1).stderr
+    assert "is not a run" in mmrag("judge", "run", str(typo), "--judge", "exact", code=1).stderr
     assert not typo.exists()
 
 
@@ -328,7 +328,7 @@ def test_ctrl_c_is_one_line_and_loses_nothing(talkative: Talkative, tmp_path: Pa
     [
         (["--agent-errors", "wrong"], "unscored, missing, incorrect; not 'wrong'"),
         (["--condition", "blured@3"], "nothing was run under 'blured@3'; there is clean"),
-        (["--stop", "often"], "no stop policy"),
+        (["--stop", "often"], "not a stop policy"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(run: Path, flags: list[str], words: str) -> None:
@@ -413,7 +413,7 @@ def test_a_flag_takes_the_place_of_a_files_sweep_with_its_severities(tmp_path: P
         (["--agent", "nobody"], "no agent is called 'nobody'", 2),
         (["--judge", "nobody"], "no judge is called 'nobody'", 2),
         (["--stop", "strikes"], "whole number|strikes", 2),
-        (["--data", "/nowhere"], "is no data set", 2),
+        (["--data", "/nowhere"], "is not a data set", 2),
         (["--data", "crag-mm:/nowhere"], "no such file", 2),
         (["--data", "crag-mm:"], "needs a folder", 2),
         (["--out", "/proc/run"], "cannot be written", 1),

@@ -70,6 +70,13 @@ def test_an_estimate_is_measured_on_a_run_with_the_same_agent(tmp_path: Path) ->
     assert alone["seconds"] == pytest.approx(2 * found["seconds"])  # the agent bears one at a time
 
 
+def test_an_estimate_is_measured_on_the_run_itself_before_one_beside_it(tmp_path: Path) -> None:
+    plant(tmp_path / "beside", sessions=20, agent="random")
+    own = plant(tmp_path / "run", sessions=2, agent="random")
+    found = json.loads(mmrag(*SMALL, "--out", str(own), "--dry-run", "--json").stdout)
+    assert found["measured_on"] == str(own)
+
+
 @pytest.mark.proof("time")
 def test_the_script_runs_reports_and_says_how(tmp_path: Path) -> None:
     out = tmp_path / "run"

@@ -21,7 +21,7 @@ from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import Lost, answered, connected
 from simulator.cluster.session_lookup import Sessions
 from simulator.cluster.worker import Job, Worker
-from simulator.parts.agent_host import Hosting
+from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
 from simulator.store.run_store import RunStore

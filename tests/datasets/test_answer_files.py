@@ -60,7 +60,7 @@ def test_a_line_with_labelled_passages_and_annotations(tmp_path: Path) -> None:
         ({"question": "q"}, "answer"),
         ({"question": "q", "answer": 3}, "str"),
         ({**OWN, "passages": [{"title": "x"}]}, "text"),
-        ({**OWN, "passages": [{"text": "x", "label": "good"}]}, "no label"),
+        ({**OWN, "passages": [{"text": "x", "label": "good"}]}, "not a label"),
         ({**OWN, "passages": [{"text": "x", "id": "a"}, {"text": "y", "id": "a"}]}, "same id"),
         ({**OWN, "annotations": {"support": ["maybe"]}}, "maybe"),
         ('{"question": "q", "answer": NaN}', "NaN"),

@@ -132,16 +132,16 @@ def test_a_file_that_breaks_off_keeps_its_rows_and_names_the_line(tmp_path: Path
     [
         ({k: v for k, v in row("x").items() if k != "search_results"}, "search_results"),
         (row("x", search_results=None), '"search_results": []'),
-        (row("x", search_results=["https://a.example"]), "page 1 is no object"),
+        (row("x", search_results=["https://a.example"]), "page 1 is not an object"),
         (row("x", search_results=[EMPTY_PAGE] * 101), "101 pages"),
         (row("x", query=""), "no query"),
         ({k: v for k, v in row("x").items() if k != "answer"}, "no answer"),
         (row("x", query_time="yesterday"), "02/28/2024, 10:04:54 PT"),
-        (row("x", alt_ans={"a": 1}), "alt_ans is no list"),
+        (row("x", alt_ans={"a": 1}), "alt_ans is not a list"),
         (row("a"), "stands in line 1 too"),
         ('{"interaction_id": "x", "query": "价格是多少"}'.encode("gb18030"), "UTF-8"),
-        (b'{"interaction_id": "x", ', "no JSON"),
-        (b"[1, 2]", "no JSON object"),
+        (b'{"interaction_id": "x", ', "not JSON"),
+        (b"[1, 2]", "not a JSON object"),
     ],
 )  # fmt: skip
 def test_a_bad_row_is_told_with_its_line_and_the_others_run(

@@ -16,8 +16,8 @@ from small_runs import ByNumber, interrupted, picture, run_all
 
 from mmrag.errors import DataError, ImageError, SpecError, StoreError, Unavailable
 from mmrag.records import Query, Reply, Status
-from simulator.datasets.fetch import Fetcher, is_public
 from simulator.datasets.papers.crag_mm import CragMM
+from simulator.datasets.picture_fetcher import PictureFetcher, is_public
 from simulator.store.run_reader import RunReader
 
 LAYOUTS = ["v1-parquet", "v1-saved", "v2-parquet", "v2-saved"]
@@ -231,8 +231,8 @@ def server() -> Iterator[str]:
         thread.join()
 
 
-def fetcher(tmp_path: Path, **more: Any) -> Fetcher:
-    return Fetcher(tmp_path / "cache", allow_private=True, **more)
+def fetcher(tmp_path: Path, **more: Any) -> PictureFetcher:
+    return PictureFetcher(tmp_path / "cache", allow_private=True, **more)
 
 
 def test_a_picture_is_fetched_once(tmp_path: Path, server: str) -> None:
@@ -248,11 +248,11 @@ def test_a_picture_is_fetched_once(tmp_path: Path, server: str) -> None:
     [
         ("/gone", "answered 404"), ("/loop", "redirects"), ("/to-file", "only http"),
         ("/big", "larger than 100,000"), ("/slow", "not complete within"),
-        ("/dripping-headers", "not complete within"), ("/text", "no picture")
+        ("/dripping-headers", "not complete within"), ("/text", "not a usable picture")
     ]
 )  # fmt: skip
 def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str) -> None:
-    seconds = 0.4 if "within" in words else 60.0  # whole, the slow ones would be "no picture"
+    seconds = 0.4 if "within" in words else 60.0  # whole, slow ones would be no pictures
     with pytest.raises(ImageError, match=words):
         fetcher(tmp_path, max_bytes=100_000, seconds=seconds).fetch(server + path)
     assert not list((tmp_path / "cache").rglob("*")), "nothing broken may be cached"
@@ -274,7 +274,7 @@ def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str)
 )  # fmt: skip
 def test_files_and_private_addresses_are_refused(tmp_path: Path, url: str) -> None:
     with pytest.raises(ImageError, match=r"refused|only http|no valid URL|cannot be resolved"):
-        Fetcher(tmp_path / "cache", seconds=1).fetch(url)
+        PictureFetcher(tmp_path / "cache", seconds=1).fetch(url)
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_a_resumed_conversation_keeps_its_picture_when_the_url_is_gone(
     folder = write([v2_row("s001", url=f"{server}/ok.jpg")], tmp_path / "set", "v2-parquet")
     with pytest.raises(asyncio.CancelledError):
         run_all(tmp_path / "run", CragMM(folder, fetcher=fetcher(tmp_path)), DiesInTheMiddle())
-    offline = Fetcher(tmp_path / "empty", allow_private=False)  # refuses that URL
+    offline = PictureFetcher(tmp_path / "empty", allow_private=False)  # refuses that URL
     agent = ByNumber()
     run_all(tmp_path / "run", CragMM(folder, fetcher=offline), agent)
     assert [q.image.data for q in agent.seen] == [picture(5)]

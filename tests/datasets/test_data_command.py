@@ -205,7 +205,7 @@ def test_check_keeps_notes_and_faults_apart(tmp_path: Path) -> None:
         "",
         "To correct:",
         "row 2: column `needs_image` is neither yes nor no; write one of them.",
-        "row 2: column `focus` is no box; write left,top,right,bottom in pixels, as in "
+        "row 2: column `focus` is not a box; write left,top,right,bottom in pixels, as in "
         "120,80,640,560.",
         "row 3: column `question` is empty; write the question.",
         "row 5: column `expected` is empty: the turn is asked and not scored; write the right "

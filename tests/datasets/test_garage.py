@@ -70,13 +70,16 @@ def test_where_declining_is_right(tmp_path: Path) -> None:
 
 
 BROKEN: list[tuple[Any, str]] = [
-    ("{", "line 2: is no JSON"),
-    ("[1]", "line 2: is no JSON object"),
-    (garage_row(sample_id="x", grounding=None), "grounding is no list of passages"),
+    ("{", "line 2: is not JSON"),
+    ("[1]", "line 2: is not a JSON object"),
+    (garage_row(sample_id="x", grounding=None), "grounding is not a list of passages"),
     (garage_row(sample_id="x", grounding=[{"text": "a"}] * 5), "passage 1 has no text 'cite_1'"),
     (garage_row(sample_id="x", grounding=["a"] * 5), "passage 1 has no text 'cite_1'"),
     (garage_row(sample_id="x", evidence_cited=["YES"]), "1 tags in evidence_cited for 5"),
-    (garage_row(sample_id="x", evidence_correct="UNKNOWN"), "no list of tags in evidence_correct"),
+    (
+        garage_row(sample_id="x", evidence_correct="UNKNOWN"),
+        "no list of tags in evidence_correct",
+    ),
     (garage_row(sample_id="x", evidence_relevant=["MAYBE"] * 5), "'MAYBE' in evidence_relevant"),
     (garage_row(sample_id="x", question=7), "needs 'question' as a text"),
     (garage_row(), "stands in line 1 too"),

@@ -18,7 +18,7 @@ from mmrag.errors import DataError, StoreError
 from mmrag.records import Status
 from simulator.datasets.content_hashes import Contents
 from simulator.datasets.papers.crag_mm import CragMM
-from simulator.exchange.outcome_files import read_turns
+from simulator.exchange.read_outcomes import read_turns
 from simulator.store.run_reader import RunReader
 from simulator.world.sessions import World, mini_folder, read_world
 

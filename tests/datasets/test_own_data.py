@@ -92,7 +92,7 @@ def test_every_bad_line_is_told_with_its_cure_and_the_others_are_read(tmp_path: 
     bad: list[tuple[object, str, str]] = [
         ({"session_id": "b", "image": "b.jpg", "turns": TURNS}, "image", "Did you mean 'a.jpg'"),
         ({"session_id": "c", "image": "../secret.jpg", "turns": TURNS}, "image", "--pictures"),
-        ({"session_id": "c1", "image": "a" * 5000, "turns": TURNS}, "image", "is no path"),
+        ({"session_id": "c1", "image": "a" * 5000, "turns": TURNS}, "image", "is not a path"),
         ({"session_id": "c2", "image": "a\0.jpg", "turns": TURNS}, "image", "is empty"),
         ({"session_id": "c3", "image": ".", "turns": TURNS}, "image", "no such file"),
         ({"session_id": "d", "turns": []}, "turns", "is empty"),
@@ -121,7 +121,7 @@ def test_every_bad_line_is_told_with_its_cure_and_the_others_are_read(tmp_path: 
         ({"session_id": "q2", "meta": {"a": "x" * 400}, "turns": TURNS}, "meta", "short text"),
         ({"session_id": "q", "meta": {"room": ["a"]}, "turns": TURNS}, "meta", "meta"),
         ('{"session_id": "r", "focus": [NaN, 1, 2, 3], "turns": []}', "", "write null"),
-        ('{"session_id": "s", "turns": [', "", "is no JSON"),
+        ('{"session_id": "s", "turns": [', "", "is not JSON"),
         ('["a"]', "", "write one object per line"),
         (long, "", "longer than 16 MiB"),
         ({"session_id": "t", "turns": [{"query": "?", "references": [["x"]]}]},

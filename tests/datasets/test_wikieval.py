@@ -80,10 +80,10 @@ def test_no_head_marks_the_preferred_answer(tmp_path: Path, written: str, read: 
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("{", "line 2: is no JSON"),
-        ("[1]", "line 2: is no JSON object"),
-        (json.dumps(row(1) | {"answer": None}), "line 2: answer is no text"),
-        (json.dumps(row(1) | {"context_v1": [1]}), "line 2: context_v1 is no list of texts"),
+        ("{", "line 2: is not JSON"),
+        ("[1]", "line 2: is not a JSON object"),
+        (json.dumps(row(1) | {"answer": None}), "line 2: answer is not text"),
+        (json.dumps(row(1) | {"context_v1": [1]}), "line 2: context_v1 is not a list of texts"),
     ],
 )
 def test_a_row_that_cannot_be_used_costs_itself(tmp_path: Path, line: str, says: str) -> None:

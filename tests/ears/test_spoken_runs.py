@@ -1,4 +1,4 @@
-"""Conversations whose questions are said aloud: asked, kept, gone on with, reported, shown."""
+"""Conversations whose questions are said aloud: asked, kept, resumed, reported, shown."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_what_is_not_heard_costs_its_turn_and_nothing_else(tmp_path: Path) -> No
 
 
 def test_a_broken_ear_is_never_the_agents_failure(tmp_path: Path) -> None:
-    from simulator.reports.figures.report import ReportOptions, load_runs
+    from simulator.reports.figures.report import ReportOptions, load_report_runs
 
     class Breaks(ToneEar):
         def hear(self, sound):
@@ -118,16 +118,16 @@ def test_a_broken_ear_is_never_the_agents_failure(tmp_path: Path) -> None:
     hold(tmp_path / "a", agent, Hearing(ToneVoice(), Breaks()), spoken=("quiet",), concurrency=1)
     with RunReader(tmp_path / "a") as run:
         assert {r.status for r in run.turns("s000", "quiet")} == {Status.EAR_ERROR}
-        (loaded,), _, _ = load_runs([run], ReportOptions(agent_errors="incorrect"))
+        (loaded,), _, _ = load_report_runs([run], ReportOptions(agent_errors="incorrect"))
     spoken = loaded.frame.condition("quiet")
     assert not loaded.frame["scored"][spoken].any(), "unscored, whatever an agent's errors count as"
     assert len(agent.seen) == 8, "the agent was asked nothing but the typed questions"
 
 
 def whole_report(run: RunReader) -> dict[str, Any]:
-    from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+    from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 
-    loaded, stop, errors = load_runs([run], ReportOptions())
+    loaded, stop, errors = load_report_runs([run], ReportOptions())
     return build_report(loaded, stop, errors, ReportOptions())
 
 
@@ -233,7 +233,7 @@ def test_peoples_own_recordings(tmp_path: Path, monkeypatch) -> None:
 
 
 def test_a_report_tells_what_was_lost(tmp_path: Path) -> None:
-    from simulator.reports.figures.report import HOW, ReportOptions, load_runs
+    from simulator.reports.figures.report import HOW, ReportOptions, load_report_runs
     from simulator.reports.losses.hearing_losses import hearing
 
     class Reads(ByNumber):
@@ -245,7 +245,7 @@ def test_a_report_tells_what_was_lost(tmp_path: Path) -> None:
 
     hold(tmp_path / "a", Reads(), tones(), sessions=6, spoken=SPOKEN)
     with RunReader(tmp_path / "a") as run:
-        (loaded,), _, _ = load_runs([run], ReportOptions())
+        (loaded,), _, _ = load_report_runs([run], ReportOptions())
         quiet, street = hearing(loaded.frame, HOW)
         there = [r for r in run.results() if r.degradation == "street@5"]
     assert (quiet["condition"], street["condition"]) == SPOKEN

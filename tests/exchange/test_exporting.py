@@ -9,7 +9,7 @@ from called_command import mmrag
 from exchange_parts import write_run
 
 from mmrag.errors import ConflictError, SpecError, StoreError
-from simulator.application.finished_run import load_run
+from simulator.application.stored_run import load_run
 from simulator.exchange import otel
 from simulator.exchange.exports import DOORS, export_run
 from simulator.exchange.inspect import write_log

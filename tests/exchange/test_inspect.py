@@ -217,7 +217,7 @@ def test_odd_words_about_a_sample_leave_it_a_turn(more: dict[str, Any], tmp_path
 
 def test_turns_that_are_no_objects_are_refused(tmp_path: Path) -> None:
     odd = foreign(tmp_path / "log.json", metadata={"turns": [{}, "x"]})
-    with pytest.raises(DataError, match="turns are no objects; leave them out"):
+    with pytest.raises(DataError, match="turns are not objects; leave them out"):
         import_file(odd, tmp_path / "run")
 
 

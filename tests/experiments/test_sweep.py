@@ -22,7 +22,7 @@ from mmrag.search.session_passages import SessionSearch, search_in
 from mmrag.search.web.words import words
 from simulator import datasets
 from simulator.datasets.own.own_data import OwnData
-from simulator.experiments.sweep import folder_of, parse_vary, settings_of
+from simulator.experiments.sweep import parse_vary, setting_folder, settings_of
 from simulator.parts import resources
 from simulator.parts import run_parts as parts
 from simulator.reports.draw.sweep import write_sweep
@@ -308,7 +308,7 @@ def test_what_cannot_be_made_is_refused_before_anything_is_asked(
 def test_no_two_settings_share_a_folder(tmp_path: Path) -> None:
     values = ["a/b", "a:b", "長" * 119, "x" * 118 + "1", "x" * 118 + "2"]
     settings = settings_of("rag:reader=builtin", {"embedder": values}, grid=False)
-    folders = [folder_of(tmp_path, setting) for setting in settings]
+    folders = [setting_folder(tmp_path, setting) for setting in settings]
     assert len(set(folders)) == len(settings)
     for folder in folders:
         folder.mkdir(parents=True)

@@ -26,7 +26,7 @@ from simulator.faults.met_fault import DELAYS, Met
 from simulator.faults.picture_faults import arrived
 from simulator.faults.spec import KINDS, SHARES, WRONG_INPUT, faults, is_hit
 from simulator.faults.wrong_inputs import strangers
-from simulator.parts.agent_host import Hosting
+from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_parts import Parts
 from simulator.run.config import RunConfig
 from simulator.run.engine import Rules

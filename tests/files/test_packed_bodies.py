@@ -22,7 +22,7 @@ from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import Message
 from mmrag.records import Query
 from mmrag.search.serving.public_package import fetch
-from simulator.datasets.fetch import Fetcher
+from simulator.datasets.picture_fetcher import PictureFetcher
 
 UNPACKED = 90 << 20
 ALLOWED = 24 << 20
@@ -53,7 +53,7 @@ def server() -> Iterator[Answering]:
 
 
 def by_url(url: str, folder: Path) -> object:
-    return Fetcher(folder, allow_private=True, max_bytes=1 << 20).fetch(url)
+    return PictureFetcher(folder, allow_private=True, max_bytes=1 << 20).fetch(url)
 
 
 def by_search(url: str, _: Path) -> object:

@@ -14,9 +14,9 @@ from mmrag.judges import make_judge
 from mmrag.judges.model_judge import (
     ModelJudge,
     SameFamilyWarning,
-    family,
     item_key,
     messages,
+    model_family,
     parse_verdict,
     prompt_hash,
 )
@@ -154,7 +154,7 @@ def test_own_family_is_warned_about() -> None:
     ]
 )  # fmt: skip
 def test_families(name: str, own: str) -> None:
-    assert family(name) == own
+    assert model_family(name) == own
 
 
 def test_an_undefined_variable_of_a_template_is_an_error() -> None:

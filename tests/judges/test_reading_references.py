@@ -12,8 +12,9 @@ from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.rules import rule
 from mmrag.judges.builtin.trees import Forest, Tree, Trees
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
-from mmrag.text.normalise import MAX_CHARS, is_missing, missing_reason, official_missing
+from mmrag.text.normalise import MAX_CHARS
 from mmrag.text.numbers import MONTHS, Quantity, quantities, same_date, same_quantity
+from mmrag.text.refusals import is_missing, missing_reason, official_missing
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +114,7 @@ def test_core_is_what_aliases_share(vectors: WordVectors) -> None:
         # True and false among their aliases.
         ("Taphephobia is the fear of losing your teeth?", ["False (logic)", "Falsehood", "False"],
          "No, it is the fear of being buried alive.", True),
-        # Prose with commas is no list of options.
+        # Prose with commas is not a list of options.
         ("how many wars held between india and pakistan", ["four"],
          "India and Pakistan have fought four major wars: in 1947, 1965, 1971, and 1999.", None),
         ("which city is this", ["Paris"], "Paris, London, Rome, Berlin, Madrid", False),

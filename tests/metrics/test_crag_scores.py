@@ -10,7 +10,7 @@ import pytest
 from called_command import mmrag
 
 from mmrag.errors import DataError
-from mmrag.metrics.crag_scores import by_traffic, crag_figures, judges_of
+from mmrag.metrics.crag_scores import crag_figures, judges_of, traffic_figures
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import Outcome
 from simulator.experiments.crag_tables import agreement, counts, read_weights
@@ -99,7 +99,7 @@ def test_traffic_weights_question_types_and_counts_domains_alike() -> None:
         *turns(W, domain="music", query_type="simple"),  # −1; no set in music
     ]
     weights = {"simple": 0.8, "set": 0.2}
-    found = by_traffic(rows, {"movie": weights, "music": weights})
+    found = traffic_figures(rows, {"movie": weights, "music": weights})
     assert found["truthfulness"] == pytest.approx(((0.8 * 0 + 0.2 * 1) / 1.0 + -1) / 2)
     assert found["perfect"] == pytest.approx((0.8 * 0.5 + 0.2 * 1 + 0) / 2)
 

@@ -82,7 +82,7 @@ def test_a_judges_refused_key_ends_a_run_too(server: Any, tmp_path: Path) -> Non
     assert all(turn.reply for turn in asked)
     other = judge.replace("name=j", "name=k")
     again = mmrag("judge", "run", str(tmp_path / "run"), "--judge", other, code=1, key="wrong")
-    assert f"go on with: mmrag judge run {tmp_path / 'run'}" in again.stderr
+    assert f"continue with: mmrag judge run {tmp_path / 'run'}" in again.stderr
 
 
 def test_who_asks_a_model_judge_learns_of_a_refused_key(server: Any) -> None:

@@ -194,7 +194,7 @@ def test_a_model_that_greets_and_then_hangs_ends_the_command(
     for command in (again, new):
         (line,) = (s for s in mmrag(*command, code=1).stderr.splitlines() if "error" in s)
         assert "no answer to anything in 0.3 s" in line
-        assert "go on with" in line
+        assert "continue with" in line
 
 
 def test_a_judge_that_answers_without_a_verdict_leaves_bounds(server: Any, tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def test_an_answer_that_is_too_deep_is_an_error() -> None:
     def answering(_: httpx.Request) -> httpx.Response:
         return said(200, deep)
 
-    with pytest.raises(ServiceError, match="no chat completion"):
+    with pytest.raises(ServiceError, match="not a chat completion"):
         asyncio.run(model(answering, retries=0).generate(ASKED))
 
 

@@ -40,7 +40,7 @@ def run(server: Any, out: Path, model: str = "", judge: str = "exact") -> str:
         ("401", "OPENAI_API_KEY"),
         ("404", "HTTP 404"),
         ("400", "HTTP 400"),
-        ("malformed", "no chat completion"),
+        ("malformed", "not a chat completion"),
     ],
 )
 def test_a_refusal_ends_it_before_the_first_turn(

@@ -11,8 +11,8 @@ from called_command import mmrag
 from small_runs import ByNumber, make_session, run_all
 
 from mmrag.errors import ConflictError, StoreError, UsageError
-from simulator.application.finished_run import load_run
 from simulator.application.run_verdicts import Verdicts
+from simulator.application.stored_run import load_run
 from simulator.people.human_verdicts import (
     FILE,
     MAX_NOTE,

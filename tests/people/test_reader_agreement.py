@@ -42,6 +42,6 @@ def test_the_command_line_says_the_same(run: Path) -> None:
     assert "people     anna 1" in shown
     assert "judge      agrees on" in shown
     assert (
-        "'maybe' is no verdict"
+        "'maybe' is not a verdict"
         in mmrag("verdicts", "say", str(run), "s000", "1", "maybe", "--by", "anna", code=2).stderr
     )

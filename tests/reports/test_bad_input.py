@@ -89,7 +89,7 @@ def test_a_run_without_turns_is_refused(tmp_path: Path) -> None:
         store.set_meta("judge", "j")
     with pytest.raises(StoreError, match="no turn has been committed yet"):
         make_report([tmp_path / "run"], tmp_path / "out")
-    with pytest.raises(StoreError, match="is no run"):
+    with pytest.raises(StoreError, match="is not a run"):
         make_report([tmp_path], tmp_path / "out")
 
 

@@ -1,4 +1,4 @@
-"""Live conversations as they are held, kept, gone on with and proved."""
+"""Live conversations as they are held, kept, resumed and proved."""
 
 from __future__ import annotations
 

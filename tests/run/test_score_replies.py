@@ -13,7 +13,8 @@ from small_runs import ByNumber, make_session, run_all
 
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
-from mmrag.text.normalise import official_exact, official_missing
+from mmrag.text.normalise import official_exact
+from mmrag.text.refusals import official_missing
 from simulator.run.engine import Rules
 from simulator.run.results.official import ScoredReply, as_in_kit, is_left
 from simulator.run.results.turn_results import ScoreOptions, score_run

@@ -11,7 +11,7 @@ from called_command import mmrag
 from small_runs import ByNumber, make_session, run_all
 
 from mmrag.records import Outcome, Reply, Session, Status, TurnResult, Verdict
-from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.run.results.turn_results import ScoreOptions, run_state, score_run
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -57,7 +57,7 @@ def test_an_unfinished_run_is_scored_with_a_warning(broken_off: Path) -> None:
 def test_score_and_report_say_the_same(broken_off: Path) -> None:
     with RunReader(broken_off) as run:
         options = ReportOptions(resamples=0)
-        report = build_report(*load_runs([run], options), options)
+        report = build_report(*load_report_runs([run], options), options)
         assert f"the {report['warnings'][0]}" == score_run(run)["warnings"][0]  # its name is "run"
         state = report["runs"][0]["state"]
         assert {k: v for k, v in state.items() if k != "statuses"} == msgspec.structs.asdict(

@@ -12,7 +12,7 @@ from small_runs import Equality, make_session
 from mmrag.agents.fakes import Due
 from mmrag.protocols import Agent
 from mmrag.records import Passage, Session
-from simulator.reports.figures.report import ReportOptions, load_runs
+from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.run.captures import CaptureOptics
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
@@ -85,7 +85,7 @@ def diagnosed(folder: Path, resamples: int = 200) -> dict[str, object]:
 
     options = ReportOptions(resamples=resamples, stop="never")
     with RunReader(folder) as reader:
-        (loaded,), _, _ = load_runs([reader], options)
+        (loaded,), _, _ = load_report_runs([reader], options)
         assert loaded.staged is not None
         return diagnosis(loaded.staged, reader, options.uncertainty)
 

@@ -11,7 +11,7 @@ from mmrag.agents.fakes import ORACLES, Oracle
 from mmrag.protocols import Agent
 from mmrag.records import Query, Reply, Session
 from simulator.reports.figures.diagnosis import IGNORES, in_words
-from simulator.reports.figures.report import ReportOptions, load_runs
+from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.run.captures import CaptureOptics
 from simulator.stages.spec import LOSSES
 from simulator.stages.truth import KnownTruth, OwnTruth
@@ -176,7 +176,7 @@ def test_other_figures_know_nothing_of_stages(tmp_path: Path) -> None:
     sessions = some(3)
     hold_staged(tmp_path / "run", sessions, Oracle(dues_of(sessions), "named"))
     with RunReader(tmp_path / "run") as reader:
-        (loaded,), _, _ = load_runs([reader], ReportOptions())
+        (loaded,), _, _ = load_report_runs([reader], ReportOptions())
         assert loaded.frame.conditions == ["clean"]
         assert len(loaded.frame) == 9
         assert loaded.frame.starts.tolist() == [0, 3, 6]

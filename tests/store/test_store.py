@@ -212,7 +212,7 @@ def test_a_folder_that_cannot_be_written(place: str) -> None:
 
 
 def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is no run"):
+    with pytest.raises(StoreError, match="is not a run"):
         RunReader(tmp_path)
     (tmp_path / store_schema.FILE).write_bytes(
         b"this is no data base, it is a text of some length" * 40

@@ -35,8 +35,8 @@ def start(*options: str) -> Any:
     ("options", "error", "words"),
     [
         (("--agent", "foo"), SpecError, "no agent is called 'foo'"),
-        (("--agent", "no spec"), SpecError, "is no spec"),
-        (("--data", "nope"), SpecError, "is no data set"),
+        (("--agent", "no spec"), SpecError, "is not a spec"),
+        (("--data", "nope"), SpecError, "is not a data set"),
         (("--search", "nope"), StoreError, "no index here"),
         (("--host", "300.1.1.1"), UsageError, "--host"),
     ],

@@ -24,7 +24,7 @@ from mmrag.protocols import Resources
 from mmrag.records import JudgeItem, Outcome, Query, Reply, Verdict
 from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
-from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.run.rejudge import rejudge_run
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -601,7 +601,7 @@ def test_a_page_and_a_report_give_the_same_intervals(tmp_path: Path) -> None:
     folder = uneven(tmp_path / "run", patterns=PATTERNS)
     analysis = Analysis(opened(folder))
     with RunReader(folder) as run:
-        loaded, stop, errors = load_runs([run], ReportOptions())
+        loaded, stop, errors = load_report_runs([run], ReportOptions())
         reported = build_report(loaded, stop, errors, ReportOptions(failures=0))["runs"][0]
     page = Breakage(analysis).of("run")
     assert list(page.every_point) == reported["robustness"]["points"]

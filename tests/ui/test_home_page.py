@@ -18,7 +18,7 @@ from ui_parts import EVIL, result, session, write_run
 
 from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.records import Outcome, Verdict
-from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from ui.home.board import Board, BoardRow
@@ -54,7 +54,7 @@ def whole_board(page: Home, **asked: str) -> dict[str, Any]:
 def test_the_board_says_what_a_report_says(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", 12)
     with RunReader(folder) as run:
-        loaded, stop, errors = load_runs([run], ReportOptions())
+        loaded, stop, errors = load_report_runs([run], ReportOptions())
         reported = build_report(loaded, stop, errors, ReportOptions(failures=0))["runs"][0]
     found = summarise(folder)
     (clean,) = (c for c in reported["conditions"] if c["name"] == "clean")

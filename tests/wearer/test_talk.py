@@ -29,7 +29,7 @@ from simulator.wearer.moves import COSTS, pointable, right_for
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk, TalkBounds
 from simulator.wearer.wordings import other_wordings
-from simulator.world.language.questions.answer_wordings import noun_of, plural_of
+from simulator.world.language.english import noun_of, plural_of
 
 RIGHT, MISSING, WRONG = Outcome.PERFECT, Outcome.MISSING, Outcome.INCORRECT
 

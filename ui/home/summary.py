@@ -19,7 +19,7 @@ from mmrag.errors import MmragError
 from mmrag.files.atomic import write_bytes
 from mmrag.metrics.headline import HEADLINE, Uncertainty
 from simulator.reports.figures.headline import headline
-from simulator.reports.figures.report import ReportOptions, load_runs, main_condition
+from simulator.reports.figures.report import ReportOptions, load_report_runs, main_condition
 from simulator.reports.read.frame import Frame
 from simulator.run.results.turn_results import run_state
 from simulator.store.run_reader import RunReader
@@ -102,7 +102,7 @@ def _summary(run: RunReader) -> RunSummary:
     if not state.turns:
         return RunSummary(**about)
     options = ReportOptions()
-    (loaded,), _, _ = load_runs([run], options)
+    (loaded,), _, _ = load_report_runs([run], options)
     frame = loaded.frame
     main = main_condition(frame)
     whole = headline(frame, frame.condition(main), Uncertainty(options.resamples, options.seed))

@@ -161,7 +161,7 @@ class PlayPage:
             if seat.wanted != name:
                 return
             seat.now = None
-            yield self._page(seat, note=_message("That cannot be gone on with", error))
+            yield self._page(seat, note=_message("That cannot be resumed", error))
             return
         yield self._page(seat, text=typed)
 
@@ -267,7 +267,7 @@ class PlayPage:
             try:
                 seat.now = await self.playing.settled(name)
             except MmragError as error:
-                seat.now, note = None, _message("That cannot be gone on with", error)
+                seat.now, note = None, _message("That cannot be resumed", error)
             same = seat.now is not None and seat.now.known == known
             return self._page(seat, note=note, text=text, keep_look=same)
         return self._page(seat, text=done_text)

@@ -19,10 +19,10 @@ from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.report import (
     HOW,
-    Loaded,
+    LoadedRun,
     ReportOptions,
     beginning,
-    load_runs,
+    load_report_runs,
     main_condition,
 )
 from simulator.reports.figures.survival import conversation
@@ -102,7 +102,7 @@ class Analysis:
 
     def __init__(self, runs: MutableMapping[str, Catalogue]) -> None:
         self.runs = runs
-        self._loaded: OrderedDict[str, tuple[int, Loaded]] = OrderedDict()
+        self._loaded: OrderedDict[str, tuple[int, LoadedRun]] = OrderedDict()
         self._lock = threading.Lock()
 
     def conditions(self, name: str) -> list[str]:
@@ -184,13 +184,13 @@ class Analysis:
         loaded = self._read(name)
         return None if loaded.staged is None else diagnosis(loaded.staged, loaded.run, HOW)
 
-    def _read(self, name: str) -> Loaded:
+    def _read(self, name: str) -> LoadedRun:
         catalogue = self.runs[name]
         catalogue.reread()
         with self._lock:
             known = self._loaded.get(name)
             if known is None or known[0] != catalogue.version:
-                loaded, _, _ = load_runs([catalogue.run], ReportOptions())
+                loaded, _, _ = load_report_runs([catalogue.run], ReportOptions())
                 known = (catalogue.version, loaded[0])
                 self._loaded[name] = known
             self._loaded.move_to_end(name)

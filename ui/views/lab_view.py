@@ -145,7 +145,9 @@ def parse_box(text: str) -> Box | None:
         return None
     numbers = re.findall(r"-?\d+(?:\.\d+)?", text)
     if len(numbers) != 4:
-        raise UsageError(f"{text!r} is no box: write left, top, right, bottom, e.g. 100,80,400,500")
+        raise UsageError(
+            f"{text!r} is not a box: write left, top, right, bottom, e.g. 100,80,400,500"
+        )
     left, top, right, bottom = (float(n) for n in numbers)
     if right <= left or bottom <= top:
         raise UsageError(f"the box {text!r} is inverted: right and bottom come after left and top.")

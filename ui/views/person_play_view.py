@@ -79,12 +79,12 @@ def hint(now: Standing) -> str:
     if not now.talk.can_let_be:
         if now.results and not now.results[-1].status.is_failure:
             return "" if outcome_of(now.results[-1]).is_correct else _GOES_ON
-        return "The assistant failed; you go on with the next goal." if now.results else ""
+        return "The assistant failed; you continue with the next goal." if now.results else ""
     first = next((move for move in now.talk.may if move in HINTS), "")
     return HINTS.get(first, "")
 
 
-_GOES_ON = "That goal is settled without an answer; you go on with the next."
+_GOES_ON = "That goal is settled without an answer; you continue with the next."
 
 
 def choices(now: Standing | None) -> list[tuple[str, str]]:

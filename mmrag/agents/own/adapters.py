@@ -33,7 +33,7 @@ from mmrag.agents.own.agent_program import MAX_LINE, Program, stop_all
 from mmrag.agents.own.foreign_code import Outside
 from mmrag.agents.own.reply_checks import HUGE_REPLY
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError, Events
+from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Agent, Resources
 from mmrag.readiness import capacity, warm

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from mmrag.agents.own.adapters import as_reply
 from mmrag.agents.own.foreign_code import Outside
 from mmrag.agents.own.kit_context import Context, context_builder
-from mmrag.agents.own.kit_imports import load
+from mmrag.agents.own.kit_loader import load_kit_agent
 from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply
@@ -46,7 +46,7 @@ def kit(*, resources: Resources, name: str, rag_context: str = "off", **options:
         raise SpecError(f"rag_context={rag_context}: on or off.")
     _stand_in(resources)
     ensure_torchvision()  # theirs comes with transformers and vllm, which import it
-    made = load(name)
+    made = load_kit_agent(name)
     pipeline = SearchPipeline(resources)
     context = context_builder(pipeline) if rag_context == "on" else None
     return KitAgent(made(**_arguments(made, pipeline, options)), context)
@@ -57,7 +57,7 @@ def takes_search(name: str) -> bool:
     the search as well, but need not use it."""
     _stand_in(SearchPipeline.current)
     ensure_torchvision()
-    return "search_pipeline" in inspect.signature(load(name)).parameters
+    return "search_pipeline" in inspect.signature(load_kit_agent(name)).parameters
 
 
 class SearchPipeline(UnifiedSearchPipeline):
@@ -83,7 +83,7 @@ class KitAgent:
     def __init__(self, agent: Any, context: Context | None = None) -> None:
         if not callable(getattr(agent, "batch_generate_response", None)):
             raise SpecError(
-                f"{type(agent).__name__} has no batch_generate_response, so it is no kit agent."
+                f"{type(agent).__name__} has no batch_generate_response, so it is not a kit agent."
             )
         self.agent = agent
         self._outside = Outside()

@@ -59,7 +59,7 @@ def checked(said: object) -> Reply:
             f"the reply is larger than {MAX_BYTES // 1_000_000} MB even without its trace"
         )
     if not reply.usage.is_possible:
-        raise AgentError("the reply cannot be kept: its usage is no number of tokens, calls or $")
+        raise AgentError("the reply cannot be kept: its usage is not a count of tokens, calls or $")
     return reply
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from mmrag.text.normalise import sentences
+
+Dropped = Literal["", "withdrawn", "denied", "mentioned", "an order"]
+"""What was left out of a reply; empty if nothing was."""
 
 
 class Claim(NamedTuple):
@@ -19,8 +22,7 @@ class Claim(NamedTuple):
 
     text: str
     """What is claimed; empty where nothing is."""
-    dropped: str
-    """What was left out: "withdrawn", "denied", "mentioned", "an order"; empty if nothing was."""
+    dropped: Dropped
 
 
 def claim(text: str, *, keep_denials: bool = False) -> Claim:
@@ -63,7 +65,7 @@ def settled(text: str) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def _left(text: str) -> tuple[str, str]:
+def _left(text: str) -> tuple[str, Dropped]:
     """A text without orders and what was taken back, and which of the two it lost last."""
     bare = _without_orders(text)
     last = _after_correction(bare)
@@ -96,8 +98,8 @@ def asks_judging(question: str) -> bool:
     return bool(_ORDER_CUE.search(question))
 
 
-def not_claimed(clause: str) -> str:
-    """Why a clause claims nothing: "mentioned" or "denied"; empty if it claims."""
+def not_claimed(clause: str) -> Dropped:
+    """Why a clause claims nothing: it mentions or denies; empty if it claims."""
     if _MENTION.search(clause):
         return "mentioned"
     bare = _NO_DENIAL.sub(" ", clause) if DENIAL.search(clause) else ""

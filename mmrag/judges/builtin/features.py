@@ -13,8 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.judges.builtin.objections import NAMES as STANCE
-from mmrag.judges.builtin.objections import stance
+from mmrag.judges.builtin.objections import Signs, stance
 from mmrag.judges.builtin.parsed_question import MAX_REFERENCES, Target, Word, Wording, date_depth
 from mmrag.judges.builtin.parsed_text import Reading
 from mmrag.judges.builtin.vectors import MEANINGS, Sense, WordVectors, meanings
@@ -74,7 +73,7 @@ class Extractor:
         row += _shape(said, target, fresh)
         row += _agreed(target, said)
         row += _sentences(target, said, weights)
-        row += stood.values
+        row += stood.signs
         return row, self._sense(ranked, said, target, fresh)
 
     def target(self, question: str, references: Sequence[str]) -> Target:
@@ -423,7 +422,7 @@ first_negated unsure
 core core_top most_fresh fresh_full first_cover best_cover rich_cover first_precision
 best_precision rich_precision first_gain best_gain rich_spare
 """
-NAMES = (*_COLUMNS.split(), *STANCE, *MEANINGS)
+NAMES = (*_COLUMNS.split(), *Signs._fields, *MEANINGS)
 """The columns of a row, in order."""
 
 _MAX_TARGETS = 3_000

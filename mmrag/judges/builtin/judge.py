@@ -33,8 +33,8 @@ from mmrag.metrics.overlap import words_of
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict
 from mmrag.text.chinese import is_chinese, western
-from mmrag.text.normalise import declines, missing_in, normalise, plain, same_signs, words
-from mmrag.text.refusal_patterns import ENGLISH
+from mmrag.text.normalise import normalise, plain, same_signs, words
+from mmrag.text.refusals import ENGLISH, declines, missing_in
 
 VERSION = 7
 SURE = 0.9

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from mmrag.judges.builtin.claims import CONCESSION, asks_judging, claim, clauses
+from mmrag.judges.builtin.claims import CONCESSION, Dropped, asks_judging, claim, clauses
 from mmrag.judges.builtin.lists import either, guesses, numbers_in_row, row
 from mmrag.judges.builtin.parsed_question import Target, Wording, present, tells
 from mmrag.judges.builtin.parsed_text import Cue, Reading
@@ -16,14 +16,28 @@ from mmrag.text.normalise import sentences
 from mmrag.text.numbers import is_number
 from mmrag.text.opposites import another_attribute, flipped, has_opposites
 
-_NAMES = """
-told lost either either_hedged guesses_true guesses_false equally row_items row_share row_place
-row_bare numbers_in_row claims_left wants_many asks_or
-"""
-NAMES = tuple(_NAMES.split())
-"""What the trees are shown of it."""
 MAX_WORDS = 40
 """Longer replies tell too much besides for most objections to be sure."""
+
+
+class Signs(NamedTuple):
+    """What the trees are shown of how the truth stands in a reply."""
+
+    told: float = 0.0
+    lost: float = 0.0
+    either: float = 0.0
+    either_hedged: float = 0.0
+    guesses_true: float = 0.0
+    guesses_false: float = 0.0
+    equally: float = 0.0
+    row_items: float = 0.0
+    row_share: float = 0.0
+    row_place: float = 0.0
+    row_bare: float = 0.0
+    numbers_in_row: float = 0.0
+    claims_left: float = 0.0
+    wants_many: float = 0.0
+    asks_or: float = 0.0
 
 
 class Stance(NamedTuple):
@@ -31,66 +45,69 @@ class Stance(NamedTuple):
 
     objection: str
     """Why the reply is wrong; empty where nothing says so."""
-    values: list[float]
-    """One number per name of `NAMES`."""
+    signs: Signs = Signs()
 
 
 def stance(target: Target, ranked: Sequence[int], said: Reading) -> Stance:
     """Look for every objection that the cues of a reply allow."""
     truth = present([target.known[i] for i in ranked], target, said)
     if not truth:
-        return Stance("", _NOTHING)
+        return Stance("")
     asked, n = target.asked, len(said.words)
-    text = _unquoted(said.raw, truth)
     if n > MAX_WORDS:
-        return Stance("", [1.0, *[0.0] * 11, 1.0, target.wants_many, target.asks_or])
+        return Stance("", Signs(
+            told=1.0, claims_left=1.0, wants_many=target.wants_many, asks_or=target.asks_or
+        ))  # fmt: skip
+    text = _unquoted(said.raw, truth)
     made, claimed, lost = _lost(target, truth, said, text)
     if lost == "withdrawn":
-        return Stance("takes the answer back", _NOTHING)
+        return Stance("takes the answer back")
     left = len(claimed.words) / n
     if lost == "an order" and not asks_judging(asked.text):
-        return Stance("names the answer in an order to the judge only", _NOTHING)
+        return Stance("names the answer in an order to the judge only")
     if lost == "denied" and n <= 25:
-        return Stance("denies the answer", _NOTHING)
+        return Stance("denies the answer")
     if lost == "beside":
-        return Stance("names the answer beside another one", _NOTHING)
+        return Stance("names the answer beside another one")
     if lost == "mentioned" and (n <= 14 or CONCESSION.search(said.raw)):
-        return Stance("only mentions the answer", _NOTHING)
+        return Stance("only mentions the answer")
     ors, hedged = either(asked, made, truth) if said.cues & Cue.OR or "/" in text else (0.0, 0.0)
     if (ors >= 3 and n <= 9) or (ors >= 2 and (hedged or target.asks_or)):
-        return Stance("offers one or the other", _NOTHING)
+        return Stance("offers one or the other")
     may_swap = n <= 16 and target.swappable
     if (
         may_swap
         and (target.compares or has_opposites(said.roots))
         and _swapped(target, made, truth, said)
     ):
-        return Stance("gives the value of another thing", _NOTHING)
+        return Stance("gives the value of another thing")
     if n <= 16 and target.quantities and _number_rival(target, made, truth, said):
-        return Stance("gives another number for what is asked", _NOTHING)
+        return Stance("gives another number for what is asked")
     true, false, equally = guesses(target, made, truth) if said.cues & Cue.HEDGE else (0.0,) * 3
     if n <= 25 and false and (true or equally):
-        return Stance("guesses at several answers", _NOTHING)
+        return Stance("guesses at several answers")
     numbers = numbers_in_row(target, said) if said.cues & Cue.NUMBER else 0.0
     if numbers >= 3 and not target.wants_many:
-        return Stance("lists several numbers", _NOTHING)
+        return Stance("lists several numbers")
     items, share, place, bare = (
         row(target, made, truth)
         if said.marks > 1 and n <= min(25, 3 * said.marks + 4)
         else (0.0,) * 4
     )
     if bare and share >= 0.75 and not target.wants_many:
-        return Stance("lists several answers", _NOTHING)
-    return Stance("", [
-        1.0, float(bool(lost)), ors, hedged, true, false, equally, items, share, place, bare,
-        numbers, left, target.wants_many, target.asks_or,
-    ])  # fmt: skip
+        return Stance("lists several answers")
+    return Stance("", Signs(
+        told=1.0, lost=float(bool(lost)), either=ors, either_hedged=hedged, guesses_true=true,
+        guesses_false=false, equally=equally, row_items=items, row_share=share, row_place=place,
+        row_bare=bare, numbers_in_row=numbers, claims_left=left, wants_many=target.wants_many,
+        asks_or=target.asks_or,
+    ))  # fmt: skip
 
 
 def _lost(
     target: Target, truth: Sequence[Wording], said: Reading, text: str
-) -> tuple[str, Reading, str]:
-    """What is claimed, and why the truth is not in it: "withdrawn", "denied", …, or nothing."""
+) -> tuple[str, Reading, Dropped | Literal["beside"]]:
+    """What is claimed, and why the truth is not in it."""
     if said.cues & (Cue.CONTRAST | Cue.CORRECTION | Cue.ORDER):
         keep = target.denies or any(w.reading.vocabulary & NEGATIONS for w in target.known[:4])
         made = claim(text, keep_denials=keep)
@@ -102,9 +119,6 @@ def _lost(
         claimed = said
     beside_it = len(claimed.words) <= 25 and beside(target.asked, truth, text)
     return text, claimed, "beside" if beside_it else ""
-
-
-_NOTHING = [0.0] * len(NAMES)
 
 
 def _unquoted(text: str, truth: Sequence[Wording]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mmrag.judges.builtin.parsed_question import Ruling
 from mmrag.judges.builtin.parsed_text import Cue, Reading
-from mmrag.text.clock import Years, days, era, is_time, same_time, spans, times
+from mmrag.text.clock import Years, days, era, is_time, same_time, times, year_spans
 from mmrag.text.lexicon import APPROXIMATE, word_set
 from mmrag.text.number_words import NUMBER_WORDS
 from mmrag.text.numbers import Date, Quantity, is_number, same_date, same_quantity
@@ -347,7 +347,7 @@ def era_of(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
     (one,) = wanted
     if one * told < 0 or (one == 0 and told < 0 and all(len(r.words) <= 2 for r in known)):
         return Ruling(False, "another era")
-    if one == told == -1 and not spans(said.text):
+    if one == told == -1 and not year_spans(said.text):
         years = {w for w in said.words if is_number(w)}
         aims = [{w for w in r.words if is_number(w)} for r in known]
         if len(years) == 1 and any(len(aim) == 1 for aim in aims):
@@ -381,10 +381,10 @@ def are_spans(known: Sequence[Reading]) -> bool:
 
 def span(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """Centuries and decades; a year within one is more exact, not wrong."""
-    wanted = [span for reading in known for span in spans(reading.text)]
+    wanted = [span for reading in known for span in year_spans(reading.text)]
     if len(wanted) < len(known):
         return None
-    told = spans(said.text)
+    told = year_spans(said.text)
     years = [date.year for date in said.dates if date.year and not date.decade]
     if told:
         good = any(_overlap(a, b) > 0.9 for a in told for b in wanted)

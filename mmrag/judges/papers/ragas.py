@@ -24,6 +24,7 @@ from mmrag.judges.structured_replies import ask, batches, passage_batches, split
 from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, faithfulness
 from mmrag.protocols import Encoder, Model
+from mmrag.registry import unknown
 from mmrag.text.normalise import normalise
 
 MEASURES = ("faithfulness", "answer_relevance", "context_relevance")
@@ -35,7 +36,7 @@ CONTEXT_SENTENCES = 100
 """Sentences of the context that one request picks from."""
 
 
-class Written(NamedTuple):
+class GeneratedQuestions(NamedTuple):
     """What was written back from an answer."""
 
     questions: list[str]
@@ -59,7 +60,7 @@ class Prompts(Protocol):
         """What the context does for each statement."""
         ...
 
-    async def questions(self, answer: str, n: int) -> Written:
+    async def questions(self, answer: str, n: int) -> GeneratedQuestions:
         """Questions that the answer would answer, and whether it is noncommittal."""
         ...
 
@@ -110,7 +111,7 @@ class RagasJudge(OneByOne):
         questions: int = 3,
     ) -> None:
         if prompts not in PROMPTS:
-            raise SpecError(f"no prompts are called {prompts!r}. Known: {', '.join(PROMPTS)}.")
+            raise SpecError(unknown("set of prompts", prompts, PROMPTS))
         self._prompts = PROMPTS[prompts](model)
         self._encoder = encoder
         self._n = questions
@@ -196,18 +197,18 @@ class KeyedPrompts:
         """By the same request that judges the sentences of an answer."""
         return list(await self._support.support(statements, passages))
 
-    async def questions(self, answer: str, n: int) -> Written:
+    async def questions(self, answer: str, n: int) -> GeneratedQuestions:
         """All by one request; the model says whether the answer is noncommittal."""
         [[whole]] = batches([answer], most=1)
         key = case_key(answer)
         texts = _texts("questions", key)
 
-        def read(text: str) -> Written | None:
+        def read(text: str) -> GeneratedQuestions | None:
             found = texts(text)
             said = (last_object(text, key) or {}).get("noncommittal")
             if found is None or len(found) != n or not isinstance(said, bool):
                 return None
-            return Written(found, said)
+            return GeneratedQuestions(found, said)
 
         prompt = render("questions.j2", key=key, n=n, answer=whole)
         return await ask(self._model, prompt, read)
@@ -265,11 +266,11 @@ class PaperPrompts:
 
         return await ask(self._model, prompt, read, max_tokens=300 + 80 * len(said))
 
-    async def questions(self, answer: str, n: int) -> Written:
+    async def questions(self, answer: str, n: int) -> GeneratedQuestions:
         """One by each of n requests, and by one more, in ragas' words, whether it evades."""
         asked = await self._written_back(answer, n)
         prompt = render("paper_noncommittal.j2", answer=answer)
-        return Written(asked, await ask(self._model, prompt, _zero_or_one))
+        return GeneratedQuestions(asked, await ask(self._model, prompt, _zero_or_one))
 
     async def _written_back(self, answer: str, n: int) -> list[str]:
         """Questions, sampled so that they differ."""

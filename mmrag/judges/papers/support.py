@@ -17,7 +17,8 @@ from mmrag.judges.prompts import case_key, last_object, render
 from mmrag.judges.structured_replies import ask, batches, passage_batches, split
 from mmrag.metrics.grounding import Support
 from mmrag.protocols import Encoder, Model
-from mmrag.text.normalise import is_missing, plain, tokens, words
+from mmrag.text.normalise import plain, tokens, words
+from mmrag.text.refusals import is_missing
 
 CLAIMS = 20
 """Sentences judged by one request: the more there are, the more often a model loses count."""
@@ -78,7 +79,7 @@ class EncoderSupport:
 
 
 class ModelSupport:
-    """Asks a model; an answer that is no list of labels raises `JudgeError` after the retries."""
+    """Asks a model; what is not a list of labels raises `JudgeError` after the retries."""
 
     approximate = False
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mmrag.errors import SpecError
-from mmrag.files.bodies import ASK_PLAIN
+from mmrag.files.http_bodies import ASK_PLAIN
 from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
 from mmrag.registry import Registry, parts
@@ -27,7 +27,7 @@ class Elsewhere(WebSearch, Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Of what is searched, as far as it can be told; compared when a run is gone on with."""
+        """Of what is searched, as far as it can be told; compared when a run is resumed."""
         ...
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.files.bodies import Body, BodyError
+from mmrag.files.http_bodies import Body, BodyError
 from mmrag.records import Evidence
 from mmrag.search.elsewhere import TOKEN, evidence, fingerprint_of, headers
 

@@ -36,7 +36,7 @@ from mmrag.files.shards import Shard
 from mmrag.passages import Chunker
 from mmrag.search.image.views import KIND as VIEWS
 from mmrag.search.image.views import encode_views
-from mmrag.search.index import row_table as row_files
+from mmrag.search.index import row_table
 from mmrag.search.index.chroma import BATCH, IMAGES, WEB, Batch, Database, open_folder, open_server
 from mmrag.search.index.html import Page
 from mmrag.search.index.identity import MANIFEST, PLAN, Manifest, manifest_if_whole, write_manifest
@@ -327,7 +327,7 @@ def derive(
     """Write the files that search maps: rows, vectors, graph and words."""
     count = sum(len(rows) for rows, _ in read())
     with appearing(folder / "rows.arrow") as temporary:
-        row_files.write_rows(temporary, part, (row for rows, _ in read() for row in rows))
+        row_table.write_rows(temporary, part, (row for rows, _ in read() for row in rows))
     with appearing(folder / "vectors.npy") as temporary, temporary.open("wb") as file:
         np.lib.format.write_array_header_2_0(
             file, {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
@@ -350,7 +350,7 @@ def describe(
     views: str = "", collection: str = "",
 ) -> Manifest:  # fmt: skip
     """The manifest of a part whose derived files are in place."""
-    rows = row_files.RowTable.open(folder / "rows.arrow")
+    rows = row_table.RowTable.open(folder / "rows.arrow")
     pages = 0
     if part == "web":
         pages = len(rows.column("page_url").unique())
@@ -424,7 +424,7 @@ def write_part(
     """Write rows and vectors of one part of an index to a file of its own."""
     import pyarrow as pa
 
-    kind = row_files.schema(part).with_metadata(
+    kind = row_table.schema(part).with_metadata(
         {
             b"vectors": np.ascontiguousarray(vectors, "<f4").tobytes(),
             b"dim": str(vectors.shape[1]).encode(),

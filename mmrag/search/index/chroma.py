@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError, ServiceError, ServiceTimeout, StoreError, Unavailable
-from mmrag.files.bodies import ASK_PLAIN, Body
+from mmrag.files.http_bodies import ASK_PLAIN, Body
 from mmrag.files.retries import doubled
 from mmrag.search.serving.deadlines import within
 
@@ -151,7 +151,7 @@ def open_server(
 
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise DataError(f"{url!r} is no Chroma URL; write http://host:port.")
+        raise DataError(f"{url!r} is not a Chroma URL; write http://host:port.")
     port = parts.port or (443 if parts.scheme == "https" else 8000)
     settings = Settings(anonymized_telemetry=False)
 

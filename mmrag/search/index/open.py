@@ -191,7 +191,7 @@ def _broken(place: Path, manifest: Manifest) -> dict[str, str]:
     """Derived files that search would be misled by, and how they are wrong."""
     bad = dict.fromkeys(check_files(place, manifest), "missing or changed since the build")
     if "vectors.npy" not in bad and not _all_unit(_mapped(place)):
-        bad["vectors.npy"] = "rows that are not of length 1, so scores are no cosines"
+        bad["vectors.npy"] = "rows that are not of length 1, so scores are not cosines"
     return bad
 
 

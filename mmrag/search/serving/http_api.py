@@ -260,7 +260,7 @@ def _bytes(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise DataError(f"a picture is no base64 ({error}).") from error
+        raise DataError(f"a picture is not base64 ({error}).") from error
 
 
 def _check_pixels(images: Sequence[LazyImage], limit: int) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError, ImageError, UsageError
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError
 from mmrag.files.images import MAX_BYTES, LazyImage, upright_rgb
 from mmrag.protocols import NearestWebSearch, WholeImageSearch
 from mmrag.records import Evidence

@@ -94,7 +94,7 @@ def hold(
     told: Callable[[int], None] = lambda _turns: None,
     stage: Callable[[str], None] = lambda _name: None,
 ) -> None:
-    """Begin the run or go on with it, as `mmrag run` does; tell of turns once they are on disk."""
+    """Begin or resume the run, as `mmrag run` does; tell of turns once they are on disk."""
     with _Telling(folder, told) as store:
         claim(store, RunConfig(), data="data", index=None, judge="equality")
         store.set_meta("plan", {"sessions": 8, "degradations": ["clean"]})

@@ -101,7 +101,7 @@ def _attempt(
             return fault
     told = zygote.hold(what, folder)
     if told["error"]:
-        return f"cannot be gone on with: {told['error']}"
+        return f"cannot be resumed: {told['error']}"
     if _figures(what, folder) != expected[what]:
         return "other figures than the undisturbed run"
     known = {"run.sqlite", "images", "lock", "runs", "sweep.json"}

@@ -90,18 +90,20 @@ def _estimate(
     concurrency: int,
     as_json: bool,
 ) -> None:
+    from msgspec.structs import asdict
+
     from simulator.application.estimate import estimate
-    from simulator.experiments.sweep import check_settings, folder_of, settings_of
+    from simulator.experiments.sweep import check_settings, setting_folder, settings_of
 
     settings = settings_of(parts.settings.agent, vary, grid=grid)
     check_settings(settings, measures)
-    like = folder_of(out, settings[0])
+    like = setting_folder(out, settings[0])
     rows: list[dict[str, Any]] = [
         {"name": s.name, "agent": s.agent}
-        | estimate(
-            parts.with_agent(s.agent), folder_of(out, s),
+        | asdict(estimate(
+            parts.with_agent(s.agent), setting_folder(out, s),
             like=like if like.is_dir() else None, concurrency=concurrency,
-        )
+        ))
         for s in settings
     ]  # fmt: skip
     costs = [row["cost"] for row in rows]

@@ -25,7 +25,7 @@ Address = Annotated[
     ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(min=1, help="Of Ray: processes that ask.", rich_help_panel=_RUN)
+    int | None, typer.Option(min=1, help="Ray: processes that ask.", rich_help_panel=_RUN)
 ]
 
 

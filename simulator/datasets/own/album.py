@@ -83,7 +83,7 @@ class Album:
         names = [path.absolute().relative_to(root).as_posix() for path in self.pictures]
         for name in names:
             if any("\ud800" <= c <= "\udfff" for c in name):
-                raise DataError(f"{name!r}: this picture's name is no UTF-8; rename it.")
+                raise DataError(f"{name!r}: this picture's name is not UTF-8; rename it.")
         return names
 
 
@@ -91,5 +91,5 @@ def open_album(place: str, _reading: Reading) -> Album:
     """`album:FOLDER`, or a folder that holds nothing but pictures."""
     folder = Path(place).absolute()
     if not folder.is_dir():
-        raise DataError(f"{place}: is no folder; an album is a folder of pictures.")
+        raise DataError(f"{place}: is not a folder; an album is a folder of pictures.")
     return Album(folder)

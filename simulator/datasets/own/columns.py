@@ -30,7 +30,7 @@ _KNOWN = {
 _QUESTIONS = ("query", *OTHER_NAMES["turn"]["query"])
 _FLAGS = ("text_clue", "needs_image", "needs_history", "is_ego")
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-_BOX = "is no box; write left,top,right,bottom in pixels, as in 120,80,640,560."
+_BOX = "is not a box; write left,top,right,bottom in pixels, as in 120,80,640,560."
 _CURES = {
     "query": "write the question",
     "references": "write the right answer",
@@ -78,7 +78,7 @@ def nearly_known(columns: Sequence[str], place: str) -> list[Fault]:
                 Fault(
                     place=place,
                     field=f"column `{column.strip()}`",
-                    words=f"is no known column, and becomes a slice. Did you mean `{like}`?",
+                    words=f"is not a known column, and becomes a slice. Did you mean `{like}`?",
                     weight="note",
                 )
             )

@@ -6,31 +6,36 @@ neither can say what the other does not.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
+
+from mmrag.records import Label
 
 Text = Annotated[str, Meta(min_length=1)]
 Plain = str | int | float | bool | None
 
 MANY_TURNS = 20
-"""More than these are told of: a conversation with a wearer has 2 to 6."""
+"""A longer conversation gets a note: one with a wearer has 2 to 6."""
 
 MOST_TURNS = 1000
-"""More than these are refused: a history of them fits no agent."""
+"""A longer one is refused: its history fits no agent."""
 
 
 class PassageLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A text to search in. Where a session brings some, the agent searches exactly these."""
 
-    text: Text
-    id: str = ""
-    title: str = ""
-    url: str = ""
-    date: str | None = None
-    provider: str = ""
-    label: Literal["answers", "related", "outdated", "irrelevant", "unknown"] = "unknown"
+    text: Annotated[Text, Meta(description="What is searched and cited.")]
+    id: Annotated[str, Meta(description="A unique name, for `evidence`.")] = ""
+    title: Annotated[str, Meta(description="Of the page that it comes from.")] = ""
+    url: Annotated[str, Meta(description="Of the page that it comes from.")] = ""
+    date: Annotated[str | None, Meta(description="When it was written: 2026-03-01.")] = None
+    provider: Annotated[str, Meta(description="Who it comes from: web, private, …")] = ""
+    label: Annotated[
+        Label,
+        Meta(description="What it does for the answer. Agents never see it."),
+    ] = "unknown"
 
 
 class TurnLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -41,7 +46,7 @@ class TurnLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         list[str],
         Meta(description="Right answers; any of them counts. Without one nothing is scored."),
     ] = []
-    id: str = ""
+    id: Annotated[str, Meta(description="A name of the turn, in results and exports.")] = ""
     evidence: Annotated[
         list[str], Meta(description="Ids or URLs of passages that support the answer.")
     ] = []
@@ -51,18 +56,31 @@ class TurnLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     ] = None
     named: Annotated[
         str | None,
-        Meta(description="The question with the thing's name in it, for who sees no picture."),
+        Meta(description="The question with the thing named, for agents that see no picture."),
     ] = None
     audio: Annotated[
         str, Meta(description="A recording of the question, by its path from the file's folder.")
     ] = ""
-    domain: str | None = None
-    query_type: str | None = None
-    dynamism: str | None = None
-    popularity: str | None = None
-    text_clue: bool | None = None
-    needs_image: bool | None = None
-    needs_history: bool | None = None
+    domain: Annotated[str | None, Meta(description="Subject: food, vehicles, …")] = None
+    query_type: Annotated[
+        str | None,
+        Meta(description="How it is answered: simple-knowledge, comparison, …"),
+    ] = None
+    dynamism: Annotated[
+        str | None, Meta(description="How fast the answer changes: static to real-time.")
+    ] = None
+    popularity: Annotated[
+        str | None, Meta(description="How well the thing is known: head, torso or tail.")
+    ] = None
+    text_clue: Annotated[
+        bool | None, Meta(description="Whether the thing's name can be read in the picture.")
+    ] = None
+    needs_image: Annotated[
+        bool | None, Meta(description="Whether it takes the picture to answer.")
+    ] = None
+    needs_history: Annotated[
+        bool | None, Meta(description="Whether it takes the turns before to answer.")
+    ] = None
     meta: Annotated[
         dict[str, Plain], Meta(description="Dimensions of your own: reports slice by them.")
     ] = {}
@@ -71,14 +89,19 @@ class TurnLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 class SessionLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One conversation: a line of a JSONL file, a row of a CSV or of a Hugging Face data set."""
 
-    session_id: Annotated[
-        str, Meta(description="Its name, unlike all others; by default the line's number.")
-    ] = ""
+    session_id: Annotated[str, Meta(description="A unique name; by default the line's number.")] = (
+        ""
+    )
     image: Annotated[
         str | None,
-        Meta(description="A picture, by its path from the file's folder. None: a talk in text."),
+        Meta(
+            description="A picture, by its path from the file's folder. null: a conversation in "
+            "text only."
+        ),
     ] = None
-    image_url: Annotated[str | None, Meta(description="A picture at http(s)://.")] = None
+    image_url: Annotated[str | None, Meta(description="URL of a picture, http:// or https://.")] = (
+        None
+    )
     focus: Annotated[
         tuple[float, float, float, float] | None,
         Meta(description="What is asked about: left, top, right, bottom in pixels."),
@@ -87,9 +110,11 @@ class SessionLine(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         str | None, Meta(description="When it is asked: 2026-03-01 or 2026-03-01T10:00.")
     ] = None
     entity: Annotated[str | None, Meta(description="Name of the thing asked about.")] = None
-    passages: list[PassageLine] = []
+    passages: Annotated[
+        list[PassageLine], Meta(description="What the agent searches for this conversation.")
+    ] = []
     meta: Annotated[
-        dict[str, Plain], Meta(description="As of a turn; holds for all turns of the session.")
+        dict[str, Plain], Meta(description="Like a turn's meta, for all turns of the session.")
     ] = {}
     turns: Annotated[list[TurnLine], Meta(min_length=1, max_length=MOST_TURNS)]
 

@@ -121,7 +121,7 @@ class _Reading:
             like = f" Did you mean {near[0]!r}?" if near else ""
             self.tell(
                 _at(path, key),
-                f"is no field of a {kind} and is not read.{like} To slice reports by it, write "
+                f"is not a field of a {kind} and is not read.{like} To slice reports by it, write "
                 "it in meta.",
                 "note",
             )
@@ -186,10 +186,10 @@ class _Reading:
             odd = f"holds {bad[0]!r}; write letters, digits, - and _." if bad else length
             self.tell("session_id", odd)
         if line.focus is not None and not _is_box(line.focus):
-            self.tell("focus", "is no box; write left, top, right, bottom in pixels, with left < "
-                      "right and top < bottom.")  # fmt: skip
+            self.tell("focus", "is not a box; write left, top, right, bottom in pixels, with left "
+                      "< right and top < bottom.")  # fmt: skip
         if line.query_time is not None and not _is_time(line.query_time):
-            self.tell("query_time", f"{line.query_time[:40]!r} is no time; write 2026-03-01 or "
+            self.tell("query_time", f"{line.query_time[:40]!r} is not a time; write 2026-03-01 or "
                       "2026-03-01T10:00.")  # fmt: skip
         if len(line.turns) > MANY_TURNS:
             self.tell("turns", f"{len(line.turns)} turns are one conversation here; split them up "
@@ -217,11 +217,11 @@ class _Reading:
             self.tell(f"{path}.references", "is empty: the turn is asked and not scored; write "
                       f"{FORMS['references']}.", "turn")  # fmt: skip
         if turn.gaze is not None and not is_gaze(turn.gaze):
-            self.tell(f"{path}.gaze", "is no point; write x and y as shares of the picture, 0 to "
-                      f"1, as in {FORMS['gaze']}.")  # fmt: skip
+            self.tell(f"{path}.gaze", "is not a point; write x and y as shares of the picture, 0 "
+                      f"to 1, as in {FORMS['gaze']}.")  # fmt: skip
         self._check_meta(turn.meta, f"{path}.meta")
         if any(passages) and (lacking := [e for e in turn.evidence if e not in passages]):
-            self.tell(f"{path}.evidence", f"{lacking[0][:60]!r} is no id of a passage.", "note")
+            self.tell(f"{path}.evidence", f"{lacking[0][:60]!r} is not a passage's id.", "note")
 
     def _check_meta(self, meta: Mapping[str, Any], path: str) -> None:
         for key, value in meta.items():

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mmrag.errors import DataError, ImageError
 from mmrag.files.images import LazyImage, size_of
 from mmrag.records import Capture, Passage, Reference, Session, Turn
-from simulator.datasets.fetch import Fetcher
 from simulator.datasets.own.columns import in_columns, nearly_known
 from simulator.datasets.own.line_schema import FIELDS_OF_META, SessionLine, TurnLine
 from simulator.datasets.own.lines import (
@@ -27,6 +26,7 @@ from simulator.datasets.own.lines import (
     passage_ids,
     understand,
 )
+from simulator.datasets.picture_fetcher import PictureFetcher
 from simulator.datasets.rows import Row, csv_rows, json_rows, table_rows
 from simulator.datasets.tables import Table
 from simulator.datasets.unreadable_row import broken_session
@@ -63,7 +63,7 @@ class OwnData:
         rows: Callable[[], Iterator[Row]],
         *,
         pictures: Path,
-        fetcher: Fetcher,
+        fetcher: PictureFetcher,
         content: Callable[[], str],
     ) -> None:
         self.path = path
@@ -176,7 +176,7 @@ def open_table(place: str, reading: Reading) -> OwnData:
         here,
         partial(table_rows, table),
         pictures=Path(reading.pictures or folder).absolute(),
-        fetcher=Fetcher(allow_private=reading.allow_private_urls),
+        fetcher=PictureFetcher(allow_private=reading.allow_private_urls),
         content=lambda: table.fingerprint,
     )
 
@@ -188,7 +188,7 @@ def _of_file(path: Path, rows: Callable[[], Iterator[Row]], reading: Reading) ->
         path,
         rows,
         pictures=Path(reading.pictures or path.parent).absolute(),
-        fetcher=Fetcher(allow_private=reading.allow_private_urls),
+        fetcher=PictureFetcher(allow_private=reading.allow_private_urls),
         content=lambda: Contents().sha256(path),
     )
 
@@ -208,7 +208,7 @@ def _only(place: Path, patterns: tuple[str, ...], what: str) -> Path:
 class _Pictures:
     """Finds pictures below one folder, and never outside of it."""
 
-    def __init__(self, root: Path, fetcher: Fetcher) -> None:
+    def __init__(self, root: Path, fetcher: PictureFetcher) -> None:
         self.root = root
         self._real = root.resolve()
         self._fetcher = fetcher
@@ -222,7 +222,7 @@ class _Pictures:
         elif line.image_url is not None:
             url = line.image_url
             if not url.lower().startswith(("http://", "https://")):
-                raise DataError("is no http or https URL; write a path in 'image'.")
+                raise DataError("is not an http or https URL; write a path in 'image'.")
             image = LazyImage(partial(self._fetcher.fetch, url), name=url)
         else:
             return None
@@ -240,7 +240,7 @@ class _Pictures:
             return self._find(image)
         except (OSError, ValueError, RuntimeError) as error:  # no name of a file; a ring of links
             why = getattr(error, "strerror", None) or error
-            raise DataError(f"{image[:80]!r} is no path ({why}); correct it.") from error
+            raise DataError(f"{image[:80]!r} is not a path ({why}); correct it.") from error
 
     def _find(self, image: str) -> Path:
         if not image.strip() or "\x00" in image:

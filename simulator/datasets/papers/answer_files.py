@@ -13,13 +13,13 @@ import itertools
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.cases import LABELS, Annotations, Case, cited_in
-from mmrag.records import Passage
+from mmrag.records import Label, Passage
 from simulator.datasets.papers.answered_record import Answered, Unusable
 from simulator.datasets.papers.garage import is_garage, read_garage
 from simulator.datasets.rows import json_rows
@@ -144,13 +144,13 @@ def _passages(line: _Line, where: str) -> tuple[Passage, ...]:
             url=one.url,
             date=one.date,
             provider=one.provider,
-            label=one.label,
+            label=cast("Label", one.label),
         )
         for place, one in enumerate(given, start=1)
     )
     wrong = [passage.label for passage in found if passage.label not in LABELS]
     if wrong:
-        raise DataError(f"{where}: {wrong[0]!r} is no label. Known: {', '.join(LABELS)}.")
+        raise DataError(f"{where}: {wrong[0]!r} is not a label. Known: {', '.join(LABELS)}.")
     if len({passage.id for passage in found}) < len(found):
         raise DataError(f"{where}: two passages have the same id. Give each its own.")
     return found
@@ -196,4 +196,4 @@ _NAMES = {
 
 
 def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")

@@ -124,7 +124,7 @@ def _readable(place: str, row: Row) -> Session:
         if isinstance(row.value, Fault):
             raise DataError(f"{place}: {row.value.words}")
         if not isinstance(row.value, dict):
-            raise DataError(f"{place}: is no JSON object; fetch the file again.")
+            raise DataError(f"{place}: is not a JSON object; fetch the file again.")
         cells = cast("dict[str, Any]", row.value)
         sid = _text(cells, "interaction_id") or sid
         return _session(cells, sid, place)
@@ -146,7 +146,7 @@ def _session(row: dict[str, Any], sid: str, place: str) -> Session:
     asked_at = pacific_time(given)
     if given and asked_at is None:
         raise DataError(
-            f"{place}: query_time {given[:40]!r} is no time as in 02/28/2024, 10:04:54 PT; mend it."
+            f"{place}: query_time {given[:40]!r} is not like 02/28/2024, 10:04:54 PT; mend it."
         )
     return Session(
         id=sid,
@@ -205,7 +205,7 @@ def _texts(value: object, where: str) -> list[str]:
     if isinstance(value, str):
         return [value.strip()]
     if not isinstance(value, list):
-        raise DataError(f"{where} is no list of texts; mend or remove the row.")
+        raise DataError(f"{where} is not a list of texts; mend or remove the row.")
     return [str(one).strip() for one in cast("list[object]", value)]
 
 
@@ -214,7 +214,7 @@ def _passages(pages: list[Any], place: str) -> Iterator[Passage]:
         raise DataError(f"{place}: {len(pages)} pages; a row has {MAX_PAGES} at most, so split it.")
     for number, given in enumerate(pages, 1):
         if not isinstance(given, dict):
-            raise DataError(f"{place}: page {number} is no object; fetch the file again.")
+            raise DataError(f"{place}: page {number} is not an object; fetch the file again.")
         page = cast("dict[str, Any]", given)
         title = _visible(_text(page, "page_name"))
         url = _text(page, "page_url")

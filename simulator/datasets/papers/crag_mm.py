@@ -14,7 +14,6 @@ from typing import Any, cast
 from mmrag.errors import DataError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
-from simulator.datasets.fetch import Fetcher
 from simulator.datasets.papers.as_kit import (
     check_reader,
     is_ego_in_kit,
@@ -22,6 +21,7 @@ from simulator.datasets.papers.as_kit import (
     seen_in_kit,
     url_in_kit,
 )
+from simulator.datasets.picture_fetcher import PictureFetcher
 from simulator.datasets.read_options import Reading
 from simulator.datasets.tables import Table, class_names
 from simulator.datasets.unreadable_row import broken_session, words_of
@@ -40,7 +40,7 @@ class CragMM:
         source: str,
         *,
         split: str | None = None,
-        fetcher: Fetcher | None = None,
+        fetcher: PictureFetcher | None = None,
         allow_private: bool = False,
         as_kit: str = "none",
     ) -> None:
@@ -48,7 +48,7 @@ class CragMM:
         self._as_kit = as_kit
         self._table = Table(source, split)
         self._labels = class_names(self._table.features())
-        self._fetcher = fetcher or Fetcher(allow_private=allow_private)
+        self._fetcher = fetcher or PictureFetcher(allow_private=allow_private)
 
     @property
     def fingerprint(self) -> str:

@@ -107,7 +107,7 @@ def _rows(path: Path) -> Iterator[tuple[str, int, Any]]:
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{path}: is no JSON in UTF-8 ({error}). Fetch it again.") from error
+        raise DataError(f"{path}: is not JSON in UTF-8 ({error}). Fetch it again.") from error
     known = [task for task in TASKS if isinstance(data, dict) and isinstance(data.get(task), list)]
     if not known:
         raise DataError(

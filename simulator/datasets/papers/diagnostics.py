@@ -17,8 +17,8 @@ from PIL import Image
 from mmrag.files.images import LazyImage
 from mmrag.records import Session
 from simulator.datasets.content_hashes import Contents
-from simulator.datasets.fetch import Fetcher
 from simulator.datasets.own.own_data import OwnData
+from simulator.datasets.picture_fetcher import PictureFetcher
 from simulator.datasets.read_options import Reading
 from simulator.datasets.rows import Row, json_rows, table_rows
 from simulator.datasets.tables import Table
@@ -38,7 +38,7 @@ class Diagnostics(OwnData):
 def open_diagnostics(place: str, reading: Reading) -> Diagnostics:
     """`crag-mm-diagnostics:FILE.jsonl`, a folder of Parquet or Arrow files, or an id on the Hub."""
     path = Path(place).absolute()
-    fetcher = Fetcher(allow_private=reading.allow_private_urls)
+    fetcher = PictureFetcher(allow_private=reading.allow_private_urls)
     if path.suffix == ".jsonl":
         rows, content = partial(json_rows, path), lambda: Contents().sha256(path)
         folder = path.parent

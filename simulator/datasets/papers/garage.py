@@ -16,7 +16,7 @@ from typing import Any
 
 from mmrag.errors import DataError
 from mmrag.metrics.cases import Annotations, Case, cited_in
-from mmrag.records import Passage
+from mmrag.records import Label, Passage
 from simulator.datasets.own.lines import Fault
 from simulator.datasets.papers.answered_record import Answered, Unusable
 from simulator.datasets.rows import json_rows
@@ -37,7 +37,7 @@ def read_garage(path: Path) -> Iterator[Answered | Unusable]:
             if isinstance(row.value, Fault):
                 raise DataError(f"{where}: {row.value.words}")
             if not isinstance(row.value, dict):
-                raise DataError(f"{where}: is no JSON object; fetch the file again.")
+                raise DataError(f"{where}: is not a JSON object; fetch the file again.")
             found: Answered | Unusable = _answered(row.value, where, number)
         except Exception as error:  # a row may hold anything
             found = Unusable(id=row.place.replace(" ", "-"), problem=words_of(where, error))
@@ -83,7 +83,7 @@ def _answered(row: dict[str, Any], where: str, number: int) -> Answered:
 def _passages(row: dict[str, Any], where: str) -> tuple[Passage, ...]:
     given = row.get("grounding")
     if not isinstance(given, list) or not given:
-        raise DataError(f"{where}: grounding is no list of passages; fetch the file again.")
+        raise DataError(f"{where}: grounding is not a list of passages; fetch the file again.")
     relevant = _tags(row, "evidence_relevant", len(given), where)
     correct = _tags(row, "evidence_correct", len(given), where)
     return tuple(
@@ -93,7 +93,7 @@ def _passages(row: dict[str, Any], where: str) -> tuple[Passage, ...]:
     )  # fmt: skip
 
 
-def _passage(cells: Any, number: int, label: str, where: str) -> Passage:
+def _passage(cells: Any, number: int, label: Label, where: str) -> Passage:
     marker = f"cite_{number}"
     text = cells.get(marker) if isinstance(cells, dict) else None
     if not isinstance(text, str):
@@ -116,7 +116,7 @@ def _tags(row: dict[str, Any], field: str, many: int, where: str) -> list[str]:
     words = [_word(tag).upper() for tag in tags]
     wrong = [word for word in words if word not in _TAGS[field]]
     if wrong:
-        raise DataError(f"{where}: {wrong[0]!r} in {field} is no tag of GaRAGe's; mend the row.")
+        raise DataError(f"{where}: {wrong[0]!r} in {field} is not a tag of GaRAGe's; mend the row.")
     return words
 
 
@@ -152,7 +152,7 @@ def _slug(value: Any) -> str:
 
 
 _PROVIDERS = {"ent": "private"}
-_LABELS = {
+_LABELS: dict[str, Label] = {
     "ANSWER-THE-QUESTION": "answers",
     "RELATED-INFORMATION": "related",
     "OUTDATED": "outdated",

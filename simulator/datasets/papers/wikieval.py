@@ -81,7 +81,7 @@ def _passages(row: dict[str, Any], column: str, where: str) -> tuple[Passage, ..
     value = row.get(column)
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise DataError(f"{where}: {column} is no list of texts. Is this WikiEval?")
+        raise DataError(f"{where}: {column} is not a list of texts. Is this WikiEval?")
     return tuple(Passage(id=str(i), text=text) for i, text in enumerate(texts, start=1))
 
 
@@ -94,9 +94,9 @@ def _answer(row: dict[str, Any], column: str, where: str) -> str:
 def _text(row: dict[str, Any], column: str, where: str) -> str:
     value = row.get(column)
     if not isinstance(value, str):
-        raise DataError(f"{where}: {column} is no text. Is this WikiEval?")
+        raise DataError(f"{where}: {column} is not text. Is this WikiEval?")
     return value
 
 
 _HEAD = re.compile(r"(?is)\A\s*(?:question\s*:.*?\n)?\s*answer\s*:")
-_NO_ROW = "is no JSON object. Is this WikiEval?"
+_NO_ROW = "is not a JSON object. Is this WikiEval?"

@@ -118,7 +118,9 @@ def _unpacked(file: Any, log: zipfile.ZipFile, entry: zipfile.ZipInfo, where: st
 
 def _decoded(data: bytes, kind: Any, where: str) -> Any:
     if sum(map(data.count, (b"[", b"{", b","))) > MAX_VALUES:
-        raise DataError(f"{where}: holds more than {MAX_VALUES:,} values; it is no conversation.")
+        raise DataError(
+            f"{where}: holds more than {MAX_VALUES:,} values; it is not a conversation."
+        )
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -136,13 +138,13 @@ def _conversation(where: str, sample: _Sample, *, pictures: bool) -> Brought:
     condition = condition if isinstance(condition, str) and condition else "clean"
     exchanges = _exchanges(sample.messages)
     if not exchanges:
-        raise DataError(f"{where}: nobody asks anything in it; it is no conversation.")
+        raise DataError(f"{where}: nobody asks anything in it; it is not a conversation.")
     picture = _picture(where, exchanges[0][0], sample.attachments) if pictures else None
     known = about.get("turns")
     if not isinstance(known, list) or len(known) < len(exchanges):
         known = None
     elif not all(isinstance(turn, dict) for turn in known):
-        raise DataError(f"{where}: its metadata's turns are no objects; leave them out.")
+        raise DataError(f"{where}: its metadata's turns are not objects; leave them out.")
     asked = [_text(question.content) for question, _ in exchanges]
     targets = [sample.target] if isinstance(sample.target, str) else sample.target
     turns = [

@@ -68,7 +68,7 @@ class Blurring:
 
 
 @dataclass(frozen=True, eq=False)
-class Lowering:
+class Darkening:
     """An exposure with its strength."""
 
     record: StepRecord
@@ -140,7 +140,7 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
     return Blurring(record, lambda picture: smear(picture, size))
 
 
-def lowering(view: View, step: Step) -> Lowering:
+def darkening(view: View, step: Step) -> Darkening:
     """Exposure, noise and tone."""
     target = calibrate.LADDER[step.severity]
     spot = _spot(view)
@@ -194,7 +194,7 @@ def lowering(view: View, step: Step) -> Lowering:
         },
         **_outcome(target, reached),
     )
-    return Lowering(record, lambda source: shoot(source, ev), rendered)
+    return Darkening(record, lambda source: shoot(source, ev), rendered)
 
 
 def flaring(view: View, step: Step) -> Processing[np.uint16]:

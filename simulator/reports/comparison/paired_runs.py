@@ -21,11 +21,11 @@ from simulator.counting import counted
 from simulator.reports.comparison.recovered_losses import won_back
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
-    Loaded,
+    LoadedRun,
     ReportOptions,
     beginning,
     lacking_verdicts,
-    load_runs,
+    load_report_runs,
     main_condition,
 )
 from simulator.reports.figures.slices import dimensions
@@ -76,7 +76,7 @@ class Side(Record, frozen=True, kw_only=True):
 @dataclass(frozen=True)
 class _Side:
     name: str
-    loaded: Loaded
+    loaded: LoadedRun
     rows: Mask
     condition: str | None
 
@@ -89,7 +89,7 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
     folders = list(dict.fromkeys(side.folder for side in sides))
     readers = [RunReader(folder) for folder in folders]
     try:
-        loaded, stop, agent_errors = load_runs(readers, options)
+        loaded, stop, agent_errors = load_report_runs(readers, options)
         by_folder = dict(zip(folders, loaded, strict=True))
         chosen = [_choose(side, by_folder[side.folder]) for side in sides]
         _same_judge(chosen)
@@ -207,7 +207,7 @@ def _won_back(baseline: _Side, other: _Side, how: Uncertainty) -> dict[str, Any]
     return {"won_back": found} if found else {}
 
 
-def _choose(side: Side, loaded: Loaded) -> _Side:
+def _choose(side: Side, loaded: LoadedRun) -> _Side:
     frame = loaded.frame
     if side.condition is None:
         main = main_condition(frame)

@@ -12,7 +12,7 @@ import numpy as np
 from mmrag.files.atomic import plain_cell
 from mmrag.metrics.headline import Uncertainty
 from mmrag.records import NOT_ASKED
-from simulator.reports.figures.report import Loaded
+from simulator.reports.figures.report import LoadedRun
 from simulator.reports.figures.slices import dimensions, slice_table
 from simulator.reports.read.frame import FLAGS, OUTCOMES, REAL, SHARES, WHOLE, Frame
 from simulator.run.results.official import OFFICIAL
@@ -27,7 +27,7 @@ _ROWS = 100_000
 """Of a file of turns that are written at a time."""
 
 
-def write_turns(loaded: Sequence[Loaded], path: Path) -> int:
+def write_turns(loaded: Sequence[LoadedRun], path: Path) -> int:
     """One row per turn with everything that the figures are computed from. Returns the rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -50,7 +50,9 @@ def write_turns(loaded: Sequence[Loaded], path: Path) -> int:
     return rows
 
 
-def slice_rows(loaded: Sequence[Loaded], how: Uncertainty, min_n: int) -> Iterator[dict[str, Any]]:
+def slice_rows(
+    loaded: Sequence[LoadedRun], how: Uncertainty, min_n: int
+) -> Iterator[dict[str, Any]]:
     """Every slice under every condition of every run; `degraded` is all degradations together."""
     for item in loaded:
         frame = item.frame

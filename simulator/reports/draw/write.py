@@ -12,7 +12,7 @@ import msgspec
 from mmrag.errors import StoreError
 from mmrag.files.atomic import folder_unless_failed, write_bytes, write_text
 from mmrag.metrics.headline import Uncertainty
-from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.store.run_reader import RunReader
 
 APP = "http://127.0.0.1:7860"
@@ -40,7 +40,7 @@ def make_report(
 
     readers = [RunReader(folder) for folder in folders]
     try:
-        loaded, stop, agent_errors = load_runs(readers, options, on_session=on_session)
+        loaded, stop, agent_errors = load_report_runs(readers, options, on_session=on_session)
         report = build_report(loaded, stop, agent_errors, options, on_part=on_part)
         how = Uncertainty(resamples=options.resamples, seed=options.seed)
         on_part("files")

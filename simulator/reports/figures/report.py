@@ -74,7 +74,7 @@ HOW = ReportOptions().uncertainty
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedRun:
     """A run that has been read for a report."""
 
     name: str
@@ -86,12 +86,12 @@ class Loaded:
     """Everything, where the run handed stages of the truth over."""
 
 
-def load_runs(
+def load_report_runs(
     readers: Sequence[RunReader],
     options: ReportOptions,
     *,
     on_session: Callable[[], None] = lambda: None,
-) -> tuple[list[Loaded], StopPolicy, str]:
+) -> tuple[list[LoadedRun], StopPolicy, str]:
     """Read runs under one stop rule and one treatment of failures; refuse runs that disagree."""
     configs = [_config(run) for run in readers]
     stop = options.stop or _common("stop", configs, readers, "strikes(2)", "--stop")
@@ -104,7 +104,7 @@ def load_runs(
     ]
     names = _names(readers)
     loaded = [
-        Loaded(name, run, config, *_apart(frame))
+        LoadedRun(name, run, config, *_apart(frame))
         for name, run, config, frame in zip(names, readers, configs, frames, strict=True)
     ]
     return loaded, policy, errors
@@ -116,7 +116,7 @@ def _apart(frame: Frame) -> tuple[Frame, Frame | None]:
 
 
 def build_report(
-    loaded: Sequence[Loaded],
+    loaded: Sequence[LoadedRun],
     stop: StopPolicy,
     agent_errors: str,
     options: ReportOptions,
@@ -158,7 +158,7 @@ def main_condition(frame: Frame) -> str:
 
 
 def beginning(
-    item: Loaded,
+    item: LoadedRun,
     how: Uncertainty,
     *,
     min_n: int = 20,
@@ -189,8 +189,8 @@ def beginning(
 
 
 def _run(
-    item: Loaded,
-    counterpart: Loaded | None,
+    item: LoadedRun,
+    counterpart: LoadedRun | None,
     stop: StopPolicy,
     how: Uncertainty,
     options: ReportOptions,
@@ -241,7 +241,7 @@ def _run(
     }
 
 
-def _about(item: Loaded) -> dict[str, Any]:
+def _about(item: LoadedRun) -> dict[str, Any]:
     run = item.run
     provenance: dict[str, Any] = run.meta("provenance") or {}
     command = None  # a person's run cannot be made again
@@ -259,7 +259,7 @@ def _about(item: Loaded) -> dict[str, Any]:
     }
 
 
-def _state(item: Loaded) -> dict[str, Any]:
+def _state(item: LoadedRun) -> dict[str, Any]:
     """Whether the run is whole, and what is missing where it is not."""
     state = msgspec.structs.asdict(run_state(item.run))
     return {**state, "statuses": item.run.turn_counts()}
@@ -275,7 +275,7 @@ def lacking_verdicts(run: RunReader, name: str, condition: dict[str, Any]) -> st
     return f"{name}: {note} {verdict_cure(run)}"
 
 
-def _warnings(loaded: Sequence[Loaded]) -> list[str]:
+def _warnings(loaded: Sequence[LoadedRun]) -> list[str]:
     found: list[str] = []
     judges = {str(item.run.meta("judge")) for item in loaded}
     if len(judges) > 1:
@@ -328,7 +328,7 @@ def _names(readers: Sequence[RunReader]) -> list[str]:
     return [os.fsencode(name).decode("utf-8", "backslashreplace") for name in apart]
 
 
-def _counterpart(item: Loaded, loaded: Sequence[Loaded]) -> Loaded | None:
+def _counterpart(item: LoadedRun, loaded: Sequence[LoadedRun]) -> LoadedRun | None:
     """The same run, but with the references as history."""
     if item.config is None or item.config.reference_history or item.config.answers_back:
         return None
@@ -341,5 +341,5 @@ def _counterpart(item: Loaded, loaded: Sequence[Loaded]) -> Loaded | None:
     return None
 
 
-def _is_counterpart(item: Loaded, loaded: Sequence[Loaded]) -> bool:
+def _is_counterpart(item: LoadedRun, loaded: Sequence[LoadedRun]) -> bool:
     return any(_counterpart(other, loaded) is item for other in loaded)

@@ -11,7 +11,8 @@ import msgspec
 
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome, Record
-from mmrag.text.normalise import official_exact, official_missing
+from mmrag.text.normalise import official_exact
+from mmrag.text.refusals import official_missing
 
 OFFICIAL = ("crag-mm", "kddcup25")
 """The protocols whose kits read the replies themselves."""

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import SpecError
-from mmrag.metrics.scoring_protocols import PROTOCOLS, Scoring, TurnScore, sessions_of
+from mmrag.metrics.scoring_protocols import Scoring, TurnScore, adjacent_sessions, check_protocol
 from mmrag.partial_records import SaidTurn, SessionPart, VerdictPart
 from mmrag.records import NOTHING_TO_JUDGE, JudgeItem, Outcome, Record, Reply, Status
 from simulator.counting import counted
@@ -40,12 +40,6 @@ class ScoreOptions(Record, frozen=True, kw_only=True):
             raise SpecError(
                 f"agent_errors is {', '.join(AGENT_ERRORS)}; not {self.agent_errors!r}."
             )
-
-
-def check_protocol(name: str) -> None:
-    """Refuse a protocol that nobody knows."""
-    if name not in PROTOCOLS:
-        raise SpecError(f"no protocol is called {name!r}. Known: {', '.join(PROTOCOLS)}.")
 
 
 def options_for(run: RunReader, **given: Any) -> ScoreOptions:
@@ -251,7 +245,7 @@ def _scored(
         errors.look_at_all(replies_of(run, options.degradation))
     stop = StopPolicy.parse(options.stop, seed=options.seed).rule
     scoring = Scoring(options.protocol, stop=stop, resamples=options.resamples, seed=options.seed)
-    for rows in sessions_of(turns):
+    for rows in adjacent_sessions(turns):
         condition = condition_of(rows[0])
         if wanted in (None, condition):
             scoring.add(rows)
@@ -403,7 +397,7 @@ def deaf_notes(run: RunReader) -> list[str]:
 
 def failure_cure(run: RunReader, again: str) -> str:
     """What to do about failed turns; `again` is the command that asks turns again. A fault of the
-    data is cured in the data, and a run is not gone on with from other data."""
+    data is cured in the data, and a run is not resumed from other data."""
     faults = run.faults_of_data()
     failed = sum(run.failure_counts().values())
     asking = f"Ask them again with: {again}"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.world.pictures.noise import generator
+from simulator.world.pictures.randomness import generator
 from simulator.world.pictures.traits import Draws
 
 _BALANCED = 0.6

@@ -15,6 +15,7 @@ from simulator.studio.solid.scene_types import (
     Material,
     Part,
     Placed,
+    Stands,
     Thing,
     View,
     moved,
@@ -93,7 +94,7 @@ def _view(
         distance *= 1.08
 
 
-def _indoors(draw: Draws, size: float, stands: str) -> tuple[tuple[Placed, ...], Light]:
+def _indoors(draw: Draws, size: float, stands: Stands) -> tuple[tuple[Placed, ...], Light]:
     """A sweep of coloured paper, or a wall, under a soft lamp."""
     hue, tint = draw("hue", 0, 360), draw("tint", 0.0, 0.035)
     paper = Material(oklch(draw("paper", 0.72, 0.96), tint, hue), rough=0.85)

@@ -23,7 +23,16 @@ from simulator.studio.camera.visibility import (
 from simulator.studio.camera.wearer_hands import held_up, holding, pointing, reaching
 from simulator.studio.places.place_kinds import PLACES
 from simulator.studio.places.stage import Setting, Spot, Subject
-from simulator.studio.solid.scene_types import Array, Light, Placed, Print, Thing, View, moved
+from simulator.studio.solid.scene_types import (
+    Array,
+    Light,
+    Placed,
+    Print,
+    Stands,
+    Thing,
+    View,
+    moved,
+)
 from simulator.studio.things.kinds import KINDS, build
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
@@ -67,7 +76,7 @@ class Staged(NamedTuple):
 
 def place_of(scene: Scene, full: Collection[str] = ()) -> str:
     """Where a thing is met: one of its places, another one if that is too `full` for it."""
-    places = [p for p in KINDS[scene.main.kind].places if p in PLACES] or sorted(PLACES)
+    places = KINDS[scene.main.kind].places
     draw = Draws("scene", scene.key, scene.main.kind, True)
     return draw.pick("place", [p for p in places if p not in full] or places)
 
@@ -98,7 +107,7 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
         for n, (thing, look, spot) in enumerate(zip(things, looks, spots, strict=True))
     )
     view = _view(scene, placed, setting, draw, tried)
-    placed = unread(scene, placed, view, turning=kind.stands in ("surface", "ground", "plinth"))
+    placed = unread(scene, placed, view, turning=kind.stands in ("surface", "ground"))
     if scene.pointed_at:
         hand = (pointing(scene.key, view, placed[0], (scene.width, scene.height)),)
     else:
@@ -179,7 +188,7 @@ def _setting(place: str, key: str, need: Subject) -> Setting:
 
 
 def _pose(
-    scene: Scene, look: Look, stands: str, spot: Spot, setting: Setting, draw: Draws, number: int
+    scene: Scene, look: Look, stands: Stands, spot: Spot, setting: Setting, draw: Draws, number: int
 ) -> Array:
     """Where a thing stands, turned as one would find it, or to the eye if it is to be read."""
     legible = scene.legible and number == 0

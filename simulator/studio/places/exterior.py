@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from simulator.studio.places import houses
 from simulator.studio.places.furnishing import growth
-from simulator.studio.places.interior import hang, on_plinths, on_wall, perched
+from simulator.studio.places.interior import hang, on_wall, perched
 from simulator.studio.places.paint import IRON
 from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own, refuse
 from simulator.studio.solid.meshes import tube
@@ -54,10 +54,7 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Subject) -> Setting:
     make = {
         "surface": _on_top, "flat": _on_top, "ground": _on_ground, "wall": _on_wall,
         "air": _perched,
-        "plinth": _on_plinth,
-    }.get(need.stands)  # fmt: skip
-    if make is None:
-        raise refuse(exterior.name, need, "it knows surface, flat, ground, wall, air and plinth")
+    }[need.stands]  # fmt: skip
     back = make(stage, exterior)
     d = own(draws, "open")
     size = max(need.sizes[0])
@@ -203,13 +200,6 @@ def _perched(stage: Stage, exterior: Exterior) -> float:
             *(tube([(q * reach, 0, 0), (q * reach, 0, z)], 0.022) for q in (-1, 1)),
         ]
         stage.room(*(Part(r, IRON) for r in rail))
-    return group.depth / 2 + 0.4
-
-
-def _on_plinth(stage: Stage, exterior: Exterior) -> float:
-    _fits(stage, exterior, 5.0)
-    group = stage.group(gap=(0.4, 0.9))
-    on_plinths(stage, group)
     return group.depth / 2 + 0.4
 
 

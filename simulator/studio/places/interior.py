@@ -1,7 +1,7 @@
 """What all rooms have in common: a table to stand things on, a wall to hang them on, a floor.
 
 An `Interior` says what a room is made of and what belongs there; `furnished` builds it about the
-things that are asked for, whether they stand, lie, hang, perch or have a plinth.
+things that are asked for, whether they stand, lie, hang or perch.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from simulator.studio.places import room
-from simulator.studio.places.furnishing import furniture
 from simulator.studio.places.paint import IRON, timber
 from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own, refuse
-from simulator.studio.solid.meshes import joined, shifted, tube
-from simulator.studio.solid.scene_types import Part, Thing
+from simulator.studio.solid.meshes import joined, tube
+from simulator.studio.solid.scene_types import Part
 from simulator.studio.solid.surfaces import Surface, laid, wood
 from simulator.world.pictures.traits import Draws
 
@@ -49,10 +48,7 @@ def furnished(interior: Interior, draws: Draws, need: Subject) -> Setting:
     stage = Stage(draws, need)
     make = {
         "surface": _on_top, "flat": _on_top, "ground": _on_floor, "wall": _on_wall, "air": _perched,
-        "plinth": _on_plinth,
-    }.get(need.stands)  # fmt: skip
-    if make is None:
-        raise refuse(interior.name, need, "it knows surface, flat, ground, wall, air and plinth")
+    }[need.stands]  # fmt: skip
     back, half, window = make(stage, interior)
     d = own(draws, "shell")
     opening = None
@@ -178,34 +174,6 @@ def rod(stage: Stage, draws: Draws, reach: float, z: float, ceiling: float) -> N
         for s in (-1, 1)
     ]
     stage.room(bar, Part(joined(cords, smooth=True), IRON))
-
-
-def _on_plinth(stage: Stage, interior: Interior) -> tuple[float, float, bool]:
-    _fits(stage, interior, 1.6, interior.height - 0.6)
-    group = stage.group(gap=(0.4, 0.9))
-    on_plinths(stage, group)
-    return (
-        group.depth / 2 + stage.draws("behind", 0.6, 1.8),
-        max(interior.half, group.width / 2 + 1),
-        False,
-    )
-
-
-def on_plinths(stage: Stage, group: Group) -> None:
-    """Each thing on its own block, or all of them on a long one."""
-    draws, sizes = own(stage.draws, "plinths"), stage.need.sizes
-    z = min(draws("height", 0.85, 1.1), max(0.35, 1.75 - group.height * 0.7))
-    stage.stand(
-        group, (0, 0, z), rise=(4, 24) if stage.need.stands == "plinth" else (20, 45),
-        reach=(max(2.2 * group.size, 0.4), max(1.5, 3 * group.size, 1.35 * group.width)),
-        lowest=1.2,
-    )  # fmt: skip
-    if draws.chance("long", 0.4):
-        stage.room(furniture.plinth(draws, group.width + 0.25, group.depth + 0.2, z))
-        return
-    for (x, y, _), (w, d, _) in zip(group.places, sizes, strict=True):
-        block = furniture.plinth(draws, w * 1.1 + 0.12, d * 1.1 + 0.12, z)
-        stage.room(Thing.of(*(Part(shifted(p.mesh, x, y), p.material) for p in block.parts)))
 
 
 def _fits(stage: Stage, interior: Interior, widest: float, tallest: float) -> None:

@@ -76,7 +76,7 @@ from simulator.studio.solid.surfaces import (
     shades,
     water,
 )
-from simulator.world.pictures.noise import generator
+from simulator.world.pictures.randomness import generator
 from simulator.world.pictures.traits import Draws, scale
 
 

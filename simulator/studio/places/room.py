@@ -34,7 +34,7 @@ from simulator.studio.solid.scene_types import (
     turned,
 )
 from simulator.studio.solid.surfaces import Surface, cloth, laid, plaster, spread, wood
-from simulator.world.pictures.noise import generator
+from simulator.world.pictures.randomness import generator
 from simulator.world.pictures.traits import Colour, Draws
 
 DAYS: tuple[tuple[str, Colour, float], ...] = (("morning", (255, 244, 230), 7.0),

@@ -21,6 +21,7 @@ from simulator.studio.solid.scene_types import (
     Part,
     Placed,
     Point,
+    Stands,
     Thing,
     cross,
     moved,
@@ -33,8 +34,7 @@ class Subject(NamedTuple):
 
     sizes: tuple[tuple[float, float, float], ...]
     """Width, depth, height of each thing in metres, the main one first (one to about five)."""
-    stands: str
-    """As `Kind.stands` says."""
+    stands: Stands
     clutter: float
     """0: what belongs to the place alone; 1: crowded."""
     attended: bool = False

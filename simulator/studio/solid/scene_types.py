@@ -6,7 +6,7 @@ footprint at the origin and its front towards -y. What hangs on a wall has its b
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from simulator.world.pictures.traits import Colour
 
 Array = NDArray[Any]
 Point = tuple[float, float, float]
+Stands = Literal["surface", "ground", "wall", "air", "flat"]
+"""On a surface (table, counter, shelf), on the ground, at a wall, in the air; flat: it lies on a
+surface."""
 
 
 class Mesh(NamedTuple):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part
-from simulator.world.pictures.noise import generator
+from simulator.world.pictures.randomness import generator
 from simulator.world.pictures.traits import Colour
 
 Field = NDArray[np.float32]

@@ -27,7 +27,7 @@ from simulator.studio.things.shared_shapes import (
     wire,
 )
 from simulator.world.facts.look import Look
-from simulator.world.pictures.noise import patch
+from simulator.world.pictures.noise_tiles import patch
 from simulator.world.pictures.traits import Colour, Draws, Palette, Traits, mix, oklch
 
 SKIN = (512, 256)

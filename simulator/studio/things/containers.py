@@ -23,7 +23,7 @@ from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Prin
 from simulator.studio.things.pack_design import Design, back, design, front, side
 from simulator.studio.things.shared_shapes import crisp
 from simulator.world.facts.look import Look
-from simulator.world.pictures.noise import patch
+from simulator.world.pictures.noise_tiles import patch
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 
 FINE = 0.0006

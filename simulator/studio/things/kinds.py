@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from simulator.studio.solid.scene_types import Thing
+from simulator.studio.solid.scene_types import Stands, Thing
 from simulator.studio.things.animals import bird, butterfly, fish
 from simulator.studio.things.bags import backpack, handbag
 from simulator.studio.things.balls_and_guitars import guitar, racket, sports_ball
@@ -21,9 +21,10 @@ from simulator.studio.things.household import clock, kettle, lamp, mug, toaster
 from simulator.studio.things.landmarks import bridge, tower
 from simulator.studio.things.papers import board_game, poster, ticket
 from simulator.studio.things.plants import flower, tree
-from simulator.studio.things.potted_plants import houseplant, succulent
+from simulator.studio.things.potted_plants import houseplant
 from simulator.studio.things.science import instrument, molecule
 from simulator.studio.things.signs import flag, sign
+from simulator.studio.things.succulents import succulent
 from simulator.studio.things.town import shopfront, statue
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits
@@ -37,8 +38,7 @@ class Kind(NamedTuple):
     `traits.near`, what tells look-alikes apart from `traits.variant`."""
     places: tuple[str, ...]
     """Names in `simulator.studio.places.place_kinds.PLACES`, the most usual first."""
-    stands: str = "surface"
-    """surface (table, counter, shelf) · ground · wall · air · plinth · flat (lies on a surface)."""
+    stands: Stands = "surface"
     held: bool = False
     """Whether a wearer would hold it up in one hand."""
 

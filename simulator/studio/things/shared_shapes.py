@@ -20,7 +20,7 @@ from simulator.studio.solid.meshes import (
     tube,
 )
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Point, Thing, turned
-from simulator.world.pictures.noise import tile
+from simulator.world.pictures.noise_tiles import tile
 from simulator.world.pictures.traits import Colour
 
 Surface = Callable[[Array, Array], Array]

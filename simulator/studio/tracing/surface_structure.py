@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.studio.solid.scene_types import Array, Material
-from simulator.world.pictures.noise import TILE, generator, tile
+from simulator.world.pictures.noise_tiles import TILE, tile
+from simulator.world.pictures.randomness import generator
 
 Field = NDArray[np.float32]
 

@@ -29,7 +29,7 @@ from simulator.studio.tracing.loaded_scene import (
 from simulator.studio.tracing.merged_meshes import sort
 from simulator.studio.tracing.mitsuba_variant import mitsuba
 from simulator.studio.tracing.surface_structure import structured
-from simulator.world.pictures.noise import TILE, patch
+from simulator.world.pictures.noise_tiles import TILE, patch
 
 _GUIDES = 4
 """Looks a pixel at what a surface is, spread over it: cheap, for no light is followed."""

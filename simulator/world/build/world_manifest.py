@@ -34,7 +34,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except FileNotFoundError as error:
         raise SpecError(
-            f"{folder} is no world: it has no {MANIFEST}. Write one with `mmrag world new`."
+            f"{folder} is not a world: it has no {MANIFEST}. Write one with `mmrag world new`."
         ) from error
     except (OSError, msgspec.DecodeError) as error:
         raise DataError(f"{path}: cannot be read ({error}); write the world again.") from error
@@ -119,6 +119,8 @@ class Rung(Record, frozen=True, kw_only=True):
     right: int
     wrong: int
     turns: int
+    unscored: int = 0
+    """Turns on which the agent or the judge failed; no share counts them."""
 
 
 class Ladder(Record, frozen=True, kw_only=True):
@@ -132,14 +134,16 @@ class Ladder(Record, frozen=True, kw_only=True):
     def as_text(self) -> str:
         """A table in Markdown."""
         lines = "".join(
-            f"| {r.handed} | {r.right / r.turns:.1%} | {r.wrong / r.turns:.1%} |\n"
+            f"| {r.handed} | {r.right / scored:.1%} | {r.wrong / scored:.1%} |\n"
             for r in self.rungs
-            if r.turns
+            if (scored := r.turns - r.unscored)
         )
+        failed, turns = sum(r.unscored for r in self.rungs), sum(r.turns for r in self.rungs)
+        left_out = f"\n{failed:,} of {turns:,} answers could not be scored and are left out.\n"
         return (
             f"`{self.agent}` over {counted(self.conversations, 'conversation')} "
             f"({self.rungs[0].turns:,} turns), judged by {self.judge}:\n\n"
-            f"| handed | right | wrong |\n|---|---|---|\n{lines}"
+            f"| handed | right | wrong |\n|---|---|---|\n{lines}{left_out if failed else ''}"
         )
 
 

@@ -176,7 +176,7 @@ class FactBase:
         """The entity that a relation points to at a time."""
         value = self.value(entity_id, relation, at)
         if not isinstance(value, str) or value not in self.entities:
-            raise DataError(f"{relation!r} of {entity_id} is {value!r}, which is no entity.")
+            raise DataError(f"{relation!r} of {entity_id} is {value!r}, which is not an entity.")
         return self.entities[value]
 
     def sources(

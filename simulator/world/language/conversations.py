@@ -37,6 +37,7 @@ from simulator.world.facts.domain_schema import HUBS, Entity, domain_of_kind
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.facts.look import KINDS
+from simulator.world.language.english import utter
 from simulator.world.language.filled_needs import (
     Filled,
     Moment,
@@ -46,7 +47,7 @@ from simulator.world.language.filled_needs import (
     points,
 )
 from simulator.world.language.program import evaluate
-from simulator.world.language.questions.answer_wordings import say_answer, utter
+from simulator.world.language.questions.answer_wordings import say_answer
 from simulator.world.language.questions.question_records import Conversation, NeededFact, Question
 from simulator.world.language.voices.need_reader import PLACES, STEPS, Need
 from simulator.world.language.voices.voice_reader import voice as voice_of

@@ -147,7 +147,7 @@ class _Reading:
     ) -> Meaning:  # fmt: skip
         attribute = _attribute(of.kinds[0], key)
         if ordered and not attribute.is_numeric:
-            raise DataError(f"{key!r} is no number that could be compared.")
+            raise DataError(f"{key!r} is not a number that could be compared.")
         return Meaning(
             result=result,
             kinds=of.kinds,
@@ -162,7 +162,9 @@ class _Reading:
     def _sources(self, _op: str, owner: Any, relation: str, _kind: Any) -> Meaning:
         of = self.of(owner)
         if of.result != "thing":
-            raise DataError(f"{relation!r} is no relation to a person, a firm, a town or a thing.")
+            raise DataError(
+                f"{relation!r} is not a relation to a person, a firm, a town or a thing."
+            )
         return Meaning(
             result="things", kinds=(self._kind,), types=("aggregation", "multi-hop"), reads=of.reads
         )

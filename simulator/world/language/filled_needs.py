@@ -16,15 +16,9 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS
 from simulator.world.facts.wording import MONTHS, say_number, say_value
 from simulator.world.language.askable_things import askable
+from simulator.world.language.english import called, noun_of, plural_of, spoken_day, spoken_time
 from simulator.world.language.expression_parser import bind
 from simulator.world.language.program import Access, Answer, evaluate
-from simulator.world.language.questions.answer_wordings import (
-    called,
-    noun_of,
-    plural_of,
-    spoken_day,
-    spoken_time,
-)
 from simulator.world.language.voices.need_reader import Need, Slot
 
 MOST_NAMES = 4

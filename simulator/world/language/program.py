@@ -11,7 +11,7 @@ import datetime as dt
 import math
 import re
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from mmrag.errors import DataError
 from mmrag.records import Record
@@ -54,11 +54,16 @@ class ProgramError(DataError):
     """A program that is malformed or whose answer is not unique."""
 
 
+AnswerKind = Literal[
+    "number", "year", "day", "clock", "word", "words", "entity", "entities", "bool", "text",
+    "correction",
+]  # fmt: skip
+
+
 class Answer(Record, frozen=True, kw_only=True):
     """The result of a program."""
 
-    kind: str
-    """number, year, day, clock, word(s), entity, entities, bool, text or correction."""
+    kind: AnswerKind
     value: Any
     unit: str = ""
     digits: int = 0
@@ -90,7 +95,7 @@ class _Run:
 
     def eval(self, node: object) -> Answer:
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
-            raise ProgramError(f"{str(node)[:80]!r} is no expression; write [op, argument, …].")
+            raise ProgramError(f"{str(node)[:80]!r} is not an expression; write [op, argument, …].")
         self._nodes += 1
         if self._nodes > MAX_NODES:
             raise ProgramError(f"the program has more than {MAX_NODES} nodes.")
@@ -135,7 +140,9 @@ class _Run:
         return Answer(kind=_KINDS[type(spec)], value=value)
 
 
-_KINDS = {Ref: "entity", Year: "year", Day: "day", Clock: "clock", Choice: "word", Several: "words"}
+_KINDS: dict[type, AnswerKind] = {
+    Ref: "entity", Year: "year", Day: "day", Clock: "clock", Choice: "word", Several: "words"
+}  # fmt: skip
 """What an attribute that is no number comes to."""
 
 

@@ -29,7 +29,7 @@ from simulator.world.facts.domain_schema import (
 )
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import say_day, say_value
-from simulator.world.language.questions.answer_wordings import possessive
+from simulator.world.language.english import possessive
 from simulator.world.language.voices.voice_reader import Voice, Wording
 from simulator.world.language.voices.voice_reader import voice as voice_of
 from simulator.world.pages.document import (

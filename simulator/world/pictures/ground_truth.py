@@ -72,5 +72,5 @@ def _png(grey: NDArray[np.uint8]) -> bytes:
 def _grey(data: bytes) -> NDArray[np.uint8]:
     found = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_GRAYSCALE)
     if found is None:
-        raise DataError("these bytes are no picture of owners or depth; write the world again.")
+        raise DataError("these bytes are not a picture of owners or depth; write the world again.")
     return np.asarray(found, np.uint8)

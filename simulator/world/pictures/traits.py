@@ -116,7 +116,10 @@ class Traits:
 
 
 def oklch(lightness: float, chroma: float, hue: float) -> Colour:
-    """OKLCH to sRGB: steps of equal size look equally large, so palettes stay balanced."""
+    """OKLCH to sRGB: steps of equal size look equally large, so palettes stay balanced.
+
+    The numbers are Björn Ottosson's (Oklab, 2020), by way of linear sRGB.
+    """
     a = chroma * math.cos(math.radians(hue))
     b = chroma * math.sin(math.radians(hue))
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
@@ -154,7 +157,11 @@ def luma(colour: Colour) -> float:
 
 def ink_on(ground: Colour, palette: Palette) -> Colour:
     """The palette's colour that can be read on `ground`."""
-    return scale(palette.dark, 0.7) if luma(ground) > 135 else mix(palette.light, WHITE, 0.6)
+    return scale(palette.dark, 0.7) if luma(ground) > _PALE else mix(palette.light, WHITE, 0.6)
+
+
+_PALE = 135
+"""Perceived brightness above which a ground takes dark ink."""
 
 
 def _encode(linear: float) -> float:

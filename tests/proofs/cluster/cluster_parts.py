@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from simulator.application.finished_run import load_run
+from simulator.application.stored_run import load_run
 
 AGENT = """
 import asyncio, os, zlib

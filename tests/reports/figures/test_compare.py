@@ -188,7 +188,7 @@ def test_report_on_the_command_line(runs: Path, tmp_path: Path) -> None:
     assert [run["name"] for run in json.loads(done.stdout)["runs"]] == ["good", "bad"]
     assert (out / "figures" / "1-survival.svg").exists()
     nowhere = mmrag("report", str(tmp_path / "nowhere"), code=1)
-    assert "is no run" in nowhere.stderr
+    assert "is not a run" in nowhere.stderr
 
 
 def test_reference_history_tells_inherited_from_intrinsic(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from frames import make_frame
 from planted_runs import plant
 
 from mmrag.metrics.headline import Uncertainty
-from simulator.reports.figures.report import ReportOptions, build_report, load_runs
+from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.reports.figures.slices import dimensions, standouts
 from simulator.reports.read.pairs import match, moved_differently, slice_differences
 from simulator.store.run_reader import RunReader
@@ -85,7 +85,7 @@ def test_in_a_whole_report_of_a_sweep(tmp_path: Path) -> None:
     )
     options = ReportOptions(resamples=100, failures=0)
     with RunReader(folder) as run:
-        report = build_report(*load_runs([run], options), options)
+        report = build_report(*load_report_runs([run], options), options)
     slices = report["runs"][0]["robustness"]["slices"]
     named = [(s["dimension"], s["slice"]) for s in slices["standouts"]["found"]]
     assert named == [("query_type", "multi-hop")]

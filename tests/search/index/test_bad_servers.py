@@ -256,7 +256,7 @@ def test_a_build_whose_server_goes_in_the_middle_goes_on(
 def test_a_server_behind_an_index_changes_neither_its_name_nor_what_is_found(
     source_folder: Path, tmp_path: Path
 ) -> None:
-    """A run that was begun with one can be gone on with the other."""
+    """A run that was begun with one can be resumed with the other."""
     chroma = Chroma(tmp_path / "its")
     found: list[list[Any]] = []
     for name, url in (("own", None), ("served", f"http://127.0.0.1:{chroma.port}")):

@@ -7,6 +7,7 @@ import pytest
 from things_checks import faults_of_kind, faults_of_prints, faults_of_variants, look_of, made
 
 from simulator.studio.camera.staging import label_prints
+from simulator.studio.places.place_kinds import PLACES
 from simulator.studio.solid.scene_types import Lamp, Light, Placed, View, moved
 from simulator.studio.things import animals, clothes, dogs, plants
 from simulator.studio.things.kinds import KINDS, build
@@ -131,11 +132,8 @@ def test_hands_of_a_clock_stand_at_the_variants_own_hour() -> None:
 
 
 def test_every_kind_names_places_that_exist() -> None:
-    known = {
-        "kitchen", "shop", "desk", "street", "market", "garden", "museum", "gym", "workshop",
-        "living room", "square", "park", "waterfront", "classroom",
-    }  # fmt: skip
-    assert all(set(KINDS[kind].places) <= known for kind in ("kettle", "mug", "clock", "toaster"))
+    assert {place for kind in KINDS.values() for place in kind.places} <= set(PLACES)
+    assert all(kind.places for kind in KINDS.values())
     assert Traits(look_of("mug", 1)).family("hue", 0, 360) == pytest.approx(
         Traits(look_of("mug", 1, 3)).family("hue", 0, 360)
     )

@@ -198,7 +198,7 @@ def test_the_target_is_never_overwritten(text_world: Path, tmp_path: Path) -> No
         ({"seed": 1, "sessions": 0}, "0 conversations"),
         ({"seed": 1, "sessions": -3}, "-3 conversations"),
         ({"seed": 1, "sessions": 10**7}, "1 to 20,000"), ({"seed": -1}, "seed -1"),
-        ({"seed": 1 << 40}, "out of range"), ({"seed": 1, "size": "huge"}, "mini and crag-mm")
+        ({"seed": 1 << 40}, "out of range"), ({"seed": 1, "size": "huge"}, "mini, crag-mm")
     ]
 )  # fmt: skip
 def test_an_impossible_request_is_refused(arguments: dict[str, object], words: str) -> None:
@@ -265,7 +265,7 @@ def test_published_proportions() -> None:
 
 
 def test_no_world_in_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match=r"is no world.*mmrag world new"):
+    with pytest.raises(SpecError, match=r"is not a world.*mmrag world new"):
         read_manifest(tmp_path)
 
 

@@ -7,15 +7,22 @@ import json
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 from called_command import mmrag
 
 from mmrag.agents.fakes import Due, Oracle
 from mmrag.errors import SpecError, UsageError
 from mmrag.judges import make_judge
-from mmrag.records import Session
+from mmrag.records import JudgeItem, Query, Reply, Session, Verdict
 from mmrag.search.session_passages import SessionSearch, search_in
-from simulator.application.ladder import BLIND, STAGES, climb, measure_ladder, query_at
+from simulator.application.ladder import (
+    RUNGS,
+    RUNGS_WITHOUT_PICTURE,
+    climb,
+    measure_ladder,
+    query_at,
+)
 from simulator.world.build.request import HARD, LIFE, PRESETS, WAYS, make_difficulty, make_request
 from simulator.world.build.world_manifest import (
     LADDER,
@@ -54,14 +61,53 @@ def test_an_oracle_that_is_handed_the_facts_is_always_right_and_without_never(
     sessions: list[Session], truth: WorldTruth
 ) -> None:
     """Where no fact is needed, as of a name, it knows as much one stage before."""
-    asked = climb(sessions, oracle(sessions, truth, "told"), make_judge("builtin"), truth, BLIND)
+    asked = climb(
+        sessions,
+        oracle(sessions, truth, "told"),
+        make_judge("builtin"),
+        truth,
+        RUNGS_WITHOUT_PICTURE,
+    )
     rungs = asyncio.run(asked)
     right = {rung.stage: rung.right for rung in rungs}
     turns = sum(len(s.turns) for s in sessions)
-    assert [rung.stage for rung in rungs] == list(BLIND)
+    assert [rung.stage for rung in rungs] == list(RUNGS_WITHOUT_PICTURE)
     assert all(rung.turns == turns for rung in rungs)
     assert (right["nothing"], right["told"]) == (0, turns)
     assert right["named"] <= right["paged"] < turns
+
+
+def test_a_failure_of_agent_or_judge_is_unscored(
+    sessions: list[Session], truth: WorldTruth
+) -> None:
+    """A dead endpoint says nothing of what an agent knows."""
+
+    class Dead:
+        async def answer(self, query: Query) -> Reply:
+            raise ConnectionError("refused")
+
+    class NoJudge:
+        id = "none"
+
+        async def judge(self, item: JudgeItem) -> Verdict:
+            raise ConnectionError("refused")
+
+    alive, builtin = oracle(sessions, truth, "told"), make_judge("builtin")
+    for agent, judge in ((Dead(), builtin), (alive, NoJudge())):
+        (rung,) = asyncio.run(climb(sessions, agent, judge, truth, ["told"]))
+        assert (rung.right, rung.wrong, rung.unscored) == (0, 0, rung.turns)
+        text = msgspec.structs.replace(CLIMBED, rungs=(rung,)).as_text()
+        assert "%" not in text
+        assert f"{rung.turns} of {rung.turns} answers could not be scored" in text
+
+
+def test_shares_are_of_what_was_scored() -> None:
+    rung = Rung(stage="told", handed="all", right=3, wrong=1, turns=8, unscored=4)
+    text = msgspec.structs.replace(CLIMBED, rungs=(rung,)).as_text()
+    assert "| all | 75.0% | 25.0% |" in text
+    assert "4 of 8 answers could not be scored and are left out." in text
+    assert b"unscored" not in msgspec.json.encode(CLIMBED)
+    assert "could not be scored" not in CLIMBED.as_text()
 
 
 def test_nothing_is_found_without_a_book(sessions: list[Session], truth: WorldTruth) -> None:
@@ -96,7 +142,7 @@ def test_passages_that_answer_are_handed_and_no_others(
 
 CLIMBED = Ladder(
     agent="grounded", judge="builtin", conversations=2,
-    rungs=(Rung(stage="named", handed=STAGES["named"], right=3, wrong=1, turns=8),)
+    rungs=(Rung(stage="named", handed=RUNGS["named"], right=3, wrong=1, turns=8),)
 )  # fmt: skip
 
 
@@ -121,10 +167,12 @@ def test_a_ladder_stands_on_the_card_and_changes_nothing_else(
 
 
 def test_stages_that_are_not_there_are_refused(text_world: Path) -> None:
-    with pytest.raises(UsageError, match="no stage is called 'luck'; there is nothing, whole"):
+    with pytest.raises(UsageError, match=r"no stage is called 'luck'\. Known: nothing, whole"):
         measure_ladder(text_world, stages=("named", "luck"))
     with pytest.raises(UsageError, match="has no pictures; leave out the stages whole and pointed"):
         measure_ladder(text_world, stages=("whole",))
+    with pytest.raises(UsageError, match="name a stage at least; there is nothing, whole"):
+        measure_ladder(text_world, stages=())
 
 
 @pytest.mark.proof("time")
@@ -133,7 +181,7 @@ def test_the_command_measures_and_keeps_a_ladder(text_world: Path, tmp_path: Pat
     shutil.copytree(text_world, folder)
     said = mmrag("world", "ladder", str(folder), "--limit", "1", "--stages", "nothing,told").stdout
     assert "over 1 conversation (" in said
-    assert STAGES["told"] in (folder / "README.md").read_text()
+    assert RUNGS["told"] in (folder / "README.md").read_text()
 
 
 # -- difficulty
@@ -193,7 +241,7 @@ def test_no_file_of_shares(tmp_path: Path) -> None:
 
 
 def test_options_out_of_range_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="life and hard"):
+    with pytest.raises(UsageError, match="life, hard"):
         make_difficulty("easy")
     with pytest.raises(UsageError, match="--rivals -1 is out of range; give 0 to 8"):
         make_difficulty(rivals=-1)

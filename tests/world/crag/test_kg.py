@@ -216,10 +216,10 @@ def test_a_server_of_ones_own_is_asked_as_the_public_client_does() -> None:
 @pytest.mark.parametrize(
     ("how", "kind", "says"),
     [
-        (b"{", ServiceError, "no JSON"), (b"[1, 2]", ServiceError, "no 'result'"),
+        (b"{", ServiceError, "not JSON"), (b"[1, 2]", ServiceError, "no 'result'"),
         ((422, b'{"detail": "x"}'), ServiceError, "HTTP 422"),
         ((500, b"Internal Server Error"), ServiceError, "HTTP 500"),
-        (b" " * (9 << 20), ServiceError, "larger than"), (b"[" * 100_000, ServiceError, "no JSON"),
+        (b" " * (9 << 20), ServiceError, "larger than"), (b"[" * 100_000, ServiceError, "not JSON"),
         (lambda _: time.sleep(60) or b"{}", ServiceTimeout, "did not answer within 0.3 s"),
     ],
     ids=range(7),
@@ -247,7 +247,7 @@ def test_a_server_that_is_not_there() -> None:
      "url=http://127.0.0.1:9,seconds=soon"],
 )  # fmt: skip
 def test_a_server_that_cannot_be_is_refused_in_words(spec: str) -> None:
-    with pytest.raises(SpecError, match=r"as in http://127|how long a call may take|is no number"):
+    with pytest.raises(SpecError, match=r"as in http://127|how long a call may take|not a number"):
         toolboxes.create(f"crag-kg:{spec}")
 
 

@@ -118,7 +118,7 @@ def test_an_answer_is_as_fast_as_its_fastest_attribute_and_a_past_value_never_ch
         ("it.maker < 3", "a number cannot be compared with a thing"),
         ("it.price.maker", "one thing expected, not a number"),
         ("most(it, price)", "several things expected, not a thing"),
-        ("most(these, maker)", "is no number that could be compared"),
+        ("most(these, maker)", "is not a number that could be compared"),
         ('in_unit(it.price, "ft")', "'price' is in $, which is not converted to 'ft'"),
         ("answer.price", "`answer` needs a need before it"),
         ('"vegan" in it.price', "ask for words, and this is a number"),

@@ -13,15 +13,9 @@ from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import make_sessions
+from simulator.world.language.english import called, ordinal, plural_of, possessive, spoken_time
 from simulator.world.language.program import Answer, ProgramError, evaluate
-from simulator.world.language.questions.answer_wordings import (
-    called,
-    ordinal,
-    plural_of,
-    possessive,
-    say_answer,
-    spoken_time,
-)
+from simulator.world.language.questions.answer_wordings import say_answer
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +42,8 @@ def test_small_english() -> None:
 @pytest.mark.parametrize(
     ("program", "message"),
     [
-        ([], "no expression"),
-        ("get", "no expression"),
+        ([], "not an expression"),
+        ("get", "not an expression"),
         (["launch"], "no operation"),
         (["get", ["it", "book-00000"]], "cannot be applied"),
         (["get", ["it", "nothing"], "pages"], "no entity"),

@@ -207,9 +207,9 @@ def test_how_pages_sound_is_checked_too(tmp_path: Path) -> None:
 
 
 def test_an_unknown_voice_is_refused() -> None:
-    with pytest.raises(SpecError, match="there is no voice 'nobody'"):
+    with pytest.raises(SpecError, match="no voice is called 'nobody'"):
         voice("nobody")
-    with pytest.raises(SpecError, match="there is no voice 'nobody'"):
+    with pytest.raises(SpecError, match="no voice is called 'nobody'"):
         make_request(1, 4, voices="alder,nobody")
 
 

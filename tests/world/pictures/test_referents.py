@@ -172,5 +172,5 @@ def test_depth_comes_back_within_three_in_a_hundred() -> None:
 
 
 def test_what_is_no_picture_is_named() -> None:
-    with pytest.raises(DataError, match="no picture"):
+    with pytest.raises(DataError, match="not a picture"):
         decode_depth(b"no png")

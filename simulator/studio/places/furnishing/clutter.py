@@ -35,7 +35,7 @@ from simulator.studio.solid.meshes import (
 )
 from simulator.studio.solid.scene_types import Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.surfaces import dyed, shades
-from simulator.world.pictures.noise import generator
+from simulator.world.pictures.randomness import generator
 from simulator.world.pictures.traits import Draws
 
 
@@ -44,7 +44,7 @@ def carton(draws: Draws) -> Thing:
     w, d, h = draws("w", 0.22, 0.45), draws("d", 0.2, 0.36), draws("h", 0.14, 0.34)
     body = box(w, d, h, bevel=0.004)
     parts = [
-        Part(body, printed.shipped(printed.which(draws))),
+        Part(body, printed.parcel_print(printed.which(draws))),
         Part(shifted(box(0.05, d + 0.001, 0.001), z=h), paint((176, 134, 84), 0.25)),
     ]
     if draws.chance("flaps", 0.4):
@@ -121,7 +121,7 @@ def tin(draws: Draws) -> Thing:
         around=48,
     )
     band = lathe([(r * 0.99, h * 0.2), (r * 0.99, h * draws("full", 0.65, 0.85))], around=48)
-    return Thing.of(Part(body, STEEL), Part(band, printed.tinned(printed.which(draws))))
+    return Thing.of(Part(body, STEEL), Part(band, printed.tin_label(printed.which(draws))))
 
 
 def vase(draws: Draws) -> Thing:
@@ -384,7 +384,7 @@ def cable(draws: Draws) -> Thing:
 def phone(draws: Draws) -> Thing:
     """A phone face up, locked or dark."""
     case = paint(tint(draws, "case", level=(0.2, 0.8)), 0.3)
-    shine = SCREEN if draws.chance("off", 0.25) else printed.locked(printed.which(draws))
+    shine = SCREEN if draws.chance("off", 0.25) else printed.lock_screen(printed.which(draws))
     pane = shifted(box(0.068, 0.145, 0.0006), z=0.0079)
     return Thing.of(Part(box(0.072, 0.15, 0.008, bevel=0.0025), case), Part(pane, shine))
 

@@ -88,7 +88,7 @@ def binder(k: int) -> Material:
 
 
 @lru_cache(maxsize=VARIETY)
-def shipped(k: int) -> Material:
+def parcel_print(k: int) -> Material:
     """Cardboard, printed and labelled by whoever sent it."""
     draws = Draws("shipped", k)
     page = Sheet(0.4, 0.3, (184, 146, 104), side=640)
@@ -106,7 +106,7 @@ def shipped(k: int) -> Material:
 
 
 @lru_cache(maxsize=VARIETY)
-def tinned(k: int) -> Material:
+def tin_label(k: int) -> Material:
     """The band of a paint tin."""
     draws = Draws("tinned", k)
     colour = tint(draws, "band", level=(0.3, 0.9), chroma=(0.02, 0.16))
@@ -183,7 +183,7 @@ def screen(k: int) -> Material:
 
 
 @lru_cache(maxsize=VARIETY)
-def locked(k: int) -> Material:
+def lock_screen(k: int) -> Material:
     """A phone's screen while it is locked: the hour, the day, a message or two."""
     draws = Draws("locked", k)
     page = Sheet(0.068, 0.145, (20, 21, 26), side=384)

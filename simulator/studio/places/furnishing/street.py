@@ -22,7 +22,7 @@ from simulator.studio.solid.meshes import (
 )
 from simulator.studio.solid.scene_types import Material, Mesh, Part, Thing, turned
 from simulator.studio.solid.surfaces import cloth, concrete, dyed, laid, shades, wood
-from simulator.world.pictures.noise import generator
+from simulator.world.pictures.randomness import generator
 from simulator.world.pictures.traits import Draws
 
 

@@ -35,7 +35,7 @@ from simulator.studio.solid.meshes import (
 )
 from simulator.studio.solid.scene_types import Mesh, Part, Thing, turned
 from simulator.studio.solid.surfaces import cloth, laid, wood
-from simulator.world.pictures.noise import generator
+from simulator.world.pictures.randomness import generator
 from simulator.world.pictures.traits import Draws
 
 

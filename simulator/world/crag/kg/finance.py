@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.world.build.randomness import Draw
 from simulator.world.crag.crag_stage import CragStage, Share
-from simulator.world.crag.kg.by_name import ByName
+from simulator.world.crag.kg.name_index import NameIndex
 
 
 def names(stage: CragStage, _at: str, query: str) -> list[str]:
@@ -108,8 +108,8 @@ def price_at(stage: CragStage, share: Share, at: str) -> float:
 
 
 @lru_cache(maxsize=4)
-def _by_name(stage: CragStage) -> ByName:
-    return ByName(stage.name(share.company) for share in stage.shares)
+def _by_name(stage: CragStage) -> NameIndex:
+    return NameIndex(stage.name(share.company) for share in stage.shares)
 
 
 def _share(stage: CragStage, ticker_name: str) -> Share | None:

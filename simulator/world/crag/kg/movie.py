@@ -10,7 +10,7 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.records import Record
 from simulator.world.crag.crag_stage import FIRST_YEAR, GENRES, CragStage, Film
-from simulator.world.crag.kg.by_name import ByName
+from simulator.world.crag.kg.name_index import NameIndex
 
 
 def person(stage: CragStage, at: str, person_name: str) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ class _Known(Record, frozen=True):
 def _known(stage: CragStage) -> _Known:
     films = {film.title: film for film in stage.films}
     people = {person.name: person.id for person in stage.people}
-    return _Known(films, ByName(films), people, ByName(people))
+    return _Known(films, NameIndex(films), people, NameIndex(people))
 
 
 def _person(stage: CragStage, name: str, at: str) -> dict[str, Any]:

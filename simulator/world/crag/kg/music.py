@@ -8,7 +8,7 @@ from typing import Any
 
 from mmrag.errors import UsageError
 from simulator.world.crag.crag_stage import CHART, Artist, CragStage, Grammy
-from simulator.world.crag.kg.by_name import ByName
+from simulator.world.crag.kg.name_index import NameIndex
 
 ATTRIBUTES = ("rank_last_week", "weeks_in_chart", "top_position", "rank")
 
@@ -128,10 +128,10 @@ def _artist(stage: CragStage, name: str) -> Artist | None:
 
 
 @lru_cache(maxsize=4)
-def _artists(stage: CragStage) -> ByName:
-    return ByName(artist.name for artist in stage.artists)
+def _artists(stage: CragStage) -> NameIndex:
+    return NameIndex(artist.name for artist in stage.artists)
 
 
 @lru_cache(maxsize=4)
-def _songs(stage: CragStage) -> ByName:
-    return ByName(song.name for song in stage.songs)
+def _songs(stage: CragStage) -> NameIndex:
+    return NameIndex(song.name for song in stage.songs)

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError
 from mmrag.tools import Tool
 from simulator.world.crag.kg.endpoints import ENDPOINTS, Endpoint
 from simulator.world.crag.kg.server import TIME_HEADER
@@ -92,7 +92,7 @@ def _result(url: str, status: int, data: bytes) -> Any:
     try:
         found: object = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ServiceError(f"the KG server's answer is no JSON ({error}).") from error
+        raise ServiceError(f"the KG server's answer is not JSON ({error}).") from error
     if not isinstance(found, dict) or "result" not in found:
         raise ServiceError("the KG server's answer has no 'result': is it CRAG's mock API?")
     return found["result"]

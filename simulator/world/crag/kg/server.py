@@ -79,7 +79,7 @@ async def _body(request: Any) -> dict[str, Any]:
     try:
         return msgspec.json.decode(bytes(held) or b"{}", type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(f"the request is no JSON object ({error}).") from error
+        raise UsageError(f"the request is not a JSON object ({error}).") from error
 
 
 def _arguments(endpoint: Endpoint, body: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
-from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, Template
+from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, QuestionTemplate
 from simulator.world.facts.domain_schema import Attribute, Entity, Number, Several, attributes_of
 from simulator.world.facts.wording import say_list, say_value
 
@@ -35,7 +35,7 @@ def _said(s: Occasion, entity: Entity, attribute: Attribute) -> str:
     return say_value(attribute, value, s.facts)
 
 
-def _simple(dynamism: str, words: str) -> Template:
+def _simple(dynamism: str, words: str) -> QuestionTemplate:
     def make(s: Occasion) -> Drawn:
         entity, attribute = _thing(s, dynamism)
         text = _said(s, entity, attribute)
@@ -46,7 +46,7 @@ def _simple(dynamism: str, words: str) -> Template:
             needs=(PageNeed(entity.name, attribute.noun),),
         )  # fmt: skip
 
-    return Template("open", "simple", dynamism, make)
+    return QuestionTemplate("open", "simple", dynamism, make)
 
 
 def _mayor(s: Occasion) -> Drawn:
@@ -153,17 +153,17 @@ def _wrong(s: Occasion) -> Drawn | None:
     )  # fmt: skip
 
 
-OPEN: tuple[Template, ...] = (
+OPEN: tuple[QuestionTemplate, ...] = (
     _simple("static", ""),
     _simple("slow-changing", " these days"),
     _simple("fast-changing", " today"),
     _simple("real-time", " right now"),
-    Template("open", "simple_w_condition", "slow-changing", _mayor),
-    Template("open", "set", "static", _set),
-    Template("open", "comparison", "static", _compared),
-    Template("open", "aggregation", "static", _counted),
-    Template("open", "multi-hop", "static", _hop),
-    Template("open", "post-processing", "fast-changing", _bill),
-    Template("open", "false_premise", "static", _wrong),
+    QuestionTemplate("open", "simple_w_condition", "slow-changing", _mayor),
+    QuestionTemplate("open", "set", "static", _set),
+    QuestionTemplate("open", "comparison", "static", _compared),
+    QuestionTemplate("open", "aggregation", "static", _counted),
+    QuestionTemplate("open", "multi-hop", "static", _hop),
+    QuestionTemplate("open", "post-processing", "fast-changing", _bill),
+    QuestionTemplate("open", "false_premise", "static", _wrong),
 )
 """The templates of the open domain."""

@@ -20,7 +20,7 @@ from simulator.world.crag.questions.movie import MOVIE
 from simulator.world.crag.questions.music import MUSIC
 from simulator.world.crag.questions.open_domain import OPEN
 from simulator.world.crag.questions.sports import SPORTS
-from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, Template
+from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, QuestionTemplate
 
 FORMS = (
     "simple", "simple_w_condition", "set", "comparison", "aggregation", "multi-hop",
@@ -71,14 +71,14 @@ def ask_questions(stage: CragStage, count: int, seed: int = 0) -> Iterator[CragQ
                 break
 
 
-def _made(template: Template, scene: Occasion) -> Drawn | None:
+def _made(template: QuestionTemplate, scene: Occasion) -> Drawn | None:
     try:
         return template.make(scene)
     except (DataError, IndexError):  # nothing of the kind, or no single answer
         return None
 
 
-def _asked(id_: str, template: Template, scene: Occasion, drawn: Drawn) -> CragQuestion:
+def _asked(id_: str, template: QuestionTemplate, scene: Occasion, drawn: Drawn) -> CragQuestion:
     from_kg = scene.draw.chance(0.45)  # the published share of KG questions: 1,984 of 4,409
     return CragQuestion(
         id=id_,

@@ -36,7 +36,7 @@ class Drawn(Record, frozen=True, kw_only=True):
 Make = Callable[["Occasion"], "Drawn | None"]
 
 
-class Template(NamedTuple):
+class QuestionTemplate(NamedTuple):
     """One way to ask, and what it is in CRAG's terms."""
 
     domain: str
@@ -45,9 +45,9 @@ class Template(NamedTuple):
     make: Make
 
 
-def templates(domain: str, *rows: tuple[str, str, Make]) -> tuple[Template, ...]:
+def templates(domain: str, *rows: tuple[str, str, Make]) -> tuple[QuestionTemplate, ...]:
     """The templates of a domain, from (form, dynamism, function)."""
-    return tuple(Template(domain, form, dynamism, make) for form, dynamism, make in rows)
+    return tuple(QuestionTemplate(domain, form, dynamism, make) for form, dynamism, make in rows)
 
 
 def days_of(iso: str) -> tuple[str, ...]:

@@ -1,109 +1,28 @@
-"""Answers in words: the main wording of a result, and the others that are just as true.
-
-Small English stands first: plurals, days and hours as they are spoken, capitals.
-"""
+"""Answers in words: the main wording of a result, and the others that are just as true."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Sequence
 
-from simulator.world.build.randomness import Draw
-from simulator.world.facts.domain_schema import domain_of_kind, raw_domains
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.wording import MONTHS, say_day, say_list, say_number
-from simulator.world.language.program import Answer
-
-_PLURALS = {"person": "people", "fish": "fish"}
-
-
-def noun_of(kind: str) -> str:
-    """What a person calls a thing of this kind."""
-    return domain_of_kind(kind).nouns[kind]
-
-
-def plural_of(kind: str) -> str:
-    """Several of them."""
-    return plural(noun_of(kind))
-
-
-def plural(noun: str) -> str:
-    """ "dog" → "dogs"."""
-    if noun in _PLURALS:
-        return _PLURALS[noun]
-    if noun.startswith("pair of "):
-        return "pairs of " + noun.removeprefix("pair of ")
-    if noun.endswith("y") and noun[-2] not in "aeiou":
-        return noun[:-1] + "ies"
-    return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
-
-
-def called(kind: str) -> tuple[str, ...]:
-    """Every noun, singular and plural, that people use for a thing of this kind."""
-    said = raw_domains()[domain_of_kind(kind).stem].get("called", {}).get(kind, [])
-    nouns = [noun_of(kind).removeprefix("pair of "), *said]
-    return tuple(dict.fromkeys(form for noun in nouns for form in (noun, plural(noun))))
-
-
-def possessive(name: str) -> str:
-    """ "this book" → "this book's"."""
-    return name + ("'" if name.endswith("s") else "'s")
-
-
-def spoken_day(iso: str, today: str) -> str:
-    """A day as people say it: "3 April", with the year when it is another one."""
-    day = dt.date.fromisoformat(iso[:10])
-    year = "" if day.year == int(today[:4]) else f" {day.year}"
-    return f"{day.day} {MONTHS[day.month - 1]}{year}"
-
-
-def spoken_time(iso: str) -> str:
-    """ "2031-04-03T18:05" → "6:05 pm"."""
-    hour, minute = int(iso[11:13]), iso[14:16]
-    minutes = "" if minute == "00" else f":{minute}"
-    return f"{(hour - 1) % 12 + 1}{minutes} {'am' if hour < 12 else 'pm'}"
-
-
-def utter(sentence: str, draw: Draw) -> str:
-    """Written as speech recognition writes: mostly with a capital and a question mark."""
-    sentence = " ".join(sentence.split()).rstrip("?")
-    style = draw.below(10)
-    if style < 7:
-        return sentence[0].upper() + sentence[1:] + "?"
-    return sentence + ("?" if style < 9 else "")
-
+from simulator.world.language.english import ordinal
+from simulator.world.language.program import Answer, AnswerKind
 
 _SPELLED = {
-    "g": ("grams", 0.001, "kg"),
-    "kg": ("kilograms", 1000.0, "g"),
-    "cm": ("centimetres", 0.01, "m"),
-    "mm": ("millimetres", 0.1, "cm"),
-    "m": ("metres", 0.001, "km"),
-    "km": ("kilometres", 1000.0, "m"),
-    "ml": ("millilitres", 0.001, "litres"),
-    "litres": ("l", 1000.0, "ml"),
-    "W": ("watts", 0.001, "kW"),
-    "kW": ("kilowatts", 1000.0, "W"),
-    "km/h": ("kilometres per hour", 0.0, ""),
-    "mph": ("miles per hour", 0.0, ""),
-    "°C": ("degrees Celsius", 0.0, ""),
-    "°F": ("degrees Fahrenheit", 0.0, ""),
-    "oz": ("ounces", 0.0, ""),
-    "lb": ("pounds", 0.0, ""),
-    "in": ("inches", 0.0, ""),
-    "ft": ("feet", 0.0, ""),
-    "mi": ("miles", 0.0, ""),
-    "hp": ("horsepower", 0.0, ""),
-    "gal": ("gallons", 0.0, ""),
-    "fl oz": ("fluid ounces", 0.0, ""),
-    "kJ": ("kilojoules", 0.0, ""),
-    "kcal": ("calories", 0.0, ""),
-    "%": ("percent", 0.0, ""),
-    "hours": ("h", 60.0, "minutes"),
-    "minutes": ("min", 0.0, ""),
-    "months": ("mo", 0.0, ""),
-    "mm of rain": ("millimetres", 0.0, ""),
-}
+    "g": ("grams", 0.001, "kg"), "kg": ("kilograms", 1000.0, "g"), "cm": ("centimetres", 0.01, "m"),
+    "mm": ("millimetres", 0.1, "cm"), "m": ("metres", 0.001, "km"),
+    "km": ("kilometres", 1000.0, "m"), "ml": ("millilitres", 0.001, "litres"),
+    "litres": ("l", 1000.0, "ml"), "W": ("watts", 0.001, "kW"), "kW": ("kilowatts", 1000.0, "W"),
+    "km/h": ("kilometres per hour", 0.0, ""), "mph": ("miles per hour", 0.0, ""),
+    "°C": ("degrees Celsius", 0.0, ""), "°F": ("degrees Fahrenheit", 0.0, ""),
+    "oz": ("ounces", 0.0, ""), "lb": ("pounds", 0.0, ""), "in": ("inches", 0.0, ""),
+    "ft": ("feet", 0.0, ""), "mi": ("miles", 0.0, ""), "hp": ("horsepower", 0.0, ""),
+    "gal": ("gallons", 0.0, ""), "fl oz": ("fluid ounces", 0.0, ""), "kJ": ("kilojoules", 0.0, ""),
+    "kcal": ("calories", 0.0, ""), "%": ("percent", 0.0, ""), "hours": ("h", 60.0, "minutes"),
+    "minutes": ("min", 0.0, ""), "months": ("mo", 0.0, ""), "mm of rain": ("millimetres", 0.0, ""),
+}  # fmt: skip
 """Unit → spelled out, factor to another unit, that unit."""
 
 
@@ -170,13 +89,7 @@ def _correction(answer: Answer, _: FactBase) -> list[str]:
     ]
 
 
-def ordinal(n: int) -> str:
-    """1 → "1st"."""
-    suffix = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n}{suffix}"
-
-
-_WORDINGS: dict[str, Callable[[Answer, FactBase], Sequence[str]]] = {
+_WORDINGS: dict[AnswerKind, Callable[[Answer, FactBase], Sequence[str]]] = {
     "number": _number,
     "year": lambda a, _: (str(a.value), f"in {a.value}", f"the year {a.value}"),
     "day": _day,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mmrag.records import Record, Reference, Turn
+from simulator.world.language.program import AnswerKind
 
 Program = list[Any]
 """An expression `[op, argument, …]` over the facts; JSON (see `language/program.py`)."""
@@ -37,8 +38,7 @@ class Question(Record, frozen=True, kw_only=True):
     """The other wordings of its author, filled alike."""
     answer: str
     accept: tuple[str, ...] = ()
-    answer_kind: str
-    """number, year, day, clock, word(s), entity, entities, bool, text or correction."""
+    answer_kind: AnswerKind
     program: Program
     at: str
     """Query time: the program is evaluated as of then."""

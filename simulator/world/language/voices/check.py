@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from simulator.world.language.voices.voice_reader import VOICES, folder_of
+from simulator.world.language.voices.voice_reader import VOICES, voice_folder
 from simulator.world.language.voices.voice_rules import check_voice, read_file
 
 
@@ -19,7 +19,7 @@ def main() -> int:
         return 2
     wrong: list[str] = []
     for name in sys.argv[1:]:
-        path = folder_of(name)
+        path = voice_folder(name)
         found = read_file(path).wrong if path.is_file() else check_voice(path)
         wrong += [f"{path.parent if path.is_file() else Path(name)}/{fault}" for fault in found]
     for fault in wrong:

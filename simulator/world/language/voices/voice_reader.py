@@ -12,6 +12,8 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
+from mmrag.registry import unknown
+from mmrag.text import comma_list
 from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
 from simulator.world.facts.wording import say_list
 from simulator.world.language.voices.need_reader import Need, folded
@@ -80,7 +82,7 @@ def _plain(attribute: Attribute) -> Wording:
     )
 
 
-def folder_of(name: str) -> Path:
+def voice_folder(name: str) -> Path:
     """Where a voice's files are: of one of your own its name is the folder, with a / in it."""
     return Path(name) if "/" in name else VOICES / name
 
@@ -89,7 +91,7 @@ def content_of(name: str) -> str:
     """A voice as a world's card names it: one's own with a hash of its files."""
     if "/" not in name:
         return name
-    return f"{voice(name).name}@{_digest(folder_of(name))[:16]}"
+    return f"{voice(name).name}@{_digest(voice_folder(name))[:16]}"
 
 
 def _digest(folder: Path) -> str:
@@ -104,19 +106,19 @@ def _digest(folder: Path) -> str:
 def voice(name: str) -> Voice:
     """A voice by its name, or by the folder of one of your own: read again after an edit, so that
     its words are those that `content_of` names."""
-    return _read(name, _digest(folder_of(name)) if "/" in name else "")
+    return _read(name, _digest(voice_folder(name)) if "/" in name else "")
 
 
 @cache
 def _read(name: str, _content: str) -> Voice:
-    folder = folder_of(name)
+    folder = voice_folder(name)
     if folder.parent != VOICES and folder.name in (*OPEN, *HELD):
         raise SpecError(f"{name}: a voice of that name is shipped; give your folder another name.")
     if not (folder / "web.yaml").is_file():
-        known = ", ".join(sorted(p.parent.name for p in VOICES.glob("*/web.yaml")))
+        known = sorted(p.parent.name for p in VOICES.glob("*/web.yaml"))
         raise SpecError(
-            f"there is no voice {name!r}. Known: {known}; or say open, held, or give the folder of "
-            "one of your own, with a / in it."
+            f"{unknown('voice', name, known)} Or say open, held, or give the folder of a voice of "
+            "your own, with a / in it."
         )
     return Voice(folder)
 
@@ -124,7 +126,7 @@ def _read(name: str, _content: str) -> Voice:
 def named(spec: str) -> tuple[str, ...]:
     """`open`, `held`, or names with commas, as names: read, checked, and no two at odds."""
     groups = {"open": OPEN, "held": HELD}
-    names = groups.get(spec) or tuple(n.strip() for n in spec.split(",") if n.strip())
+    names = groups.get(spec) or tuple(comma_list(spec))
     if not names:
         raise SpecError(f"--voices {spec!r} names none; say open, held, or names with commas.")
     found = [voice(name) for name in names]

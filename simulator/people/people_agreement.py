@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from mmrag.metrics.agreement import Agreement, compare
 from mmrag.records import Record
-from simulator.people.current_verdicts import agreed
+from simulator.people.current_verdicts import leading_outcome
 from simulator.people.human_verdicts import HumanOutcome, HumanVerdict, Key
 
 
@@ -36,7 +36,7 @@ def agreement(
         key: {who: v.said.outcome for who, v in people.items() if v.said.outcome}
         for key, people in standing.items()
     }
-    said = {key: agreed(people) for key, people in standing.items()}
+    said = {key: leading_outcome(people) for key, people in standing.items()}
     against = [(one, judged[key]) for key, one in said.items() if one and key in judged]
     return PeopleAgreement(
         people=dict(Counter(who for row in rows.values() for who in sorted(row)).most_common()),

@@ -14,7 +14,7 @@ _LEAST = 256 << 20
 
 
 class Hosting(NamedTuple):
-    """How an agent is kept. No part of a run's settings: a run may be gone on with otherwise."""
+    """How an agent is kept. No part of a run's settings: a run may be resumed otherwise."""
 
     isolate: bool = False
     memory: int | None = None

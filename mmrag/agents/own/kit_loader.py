@@ -13,7 +13,7 @@ from typing import Any
 from mmrag.errors import SpecError
 
 
-def load(name: str) -> Any:
+def load_kit_agent(name: str) -> Any:
     """The class behind `package.module/Class`."""
     module, _, attribute = name.replace("/", ":").rpartition(":")
     if not module or not attribute:

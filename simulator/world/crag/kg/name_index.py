@@ -7,10 +7,10 @@ from collections.abc import Iterable
 MOST = 10
 
 
-class ByName:
+class NameIndex:
     """Names, indexed by their words.
 
-    >>> ByName(["Alder Works", "Alder Group"]).search("the alder group")
+    >>> NameIndex(["Alder Works", "Alder Group"]).search("the alder group")
     ['Alder Group', 'Alder Works']
     """
 

@@ -141,7 +141,7 @@ def _votes(row: ResultRow) -> tuple[Outcome, ...]:
     try:
         found = msgspec.convert(votes, list[Vote])
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise DataError(f"{row.where}: 'votes' is no list of votes ({error}).") from error
+        raise DataError(f"{row.where}: 'votes' is not a list of votes ({error}).") from error
     return tuple(vote.outcome for vote in found)
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import ImageError, StoreError
 from mmrag.files.atomic import write_bytes
-from mmrag.files.bodies import ASK_PLAIN, Body, BodyError
+from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError
 from mmrag.files.images import MAX_BYTES, size_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 _IPV4_AT_THE_END = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/96")))
 
 
-class Fetcher:
+class PictureFetcher:
     """Fetches by URL into a cache folder. Safe to use from several threads."""
 
     def __init__(
@@ -181,7 +181,9 @@ def _check_picture(data: bytes, url: str) -> None:
     try:
         size_of(data, name=url)
     except ImageError as error:
-        raise ImageError(f"{url}: what the server sent is no picture to use ({error})") from error
+        raise ImageError(
+            f"{url}: what the server sent is not a usable picture ({error})"
+        ) from error
 
 
 def _write(place: Path, data: bytes) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -11,14 +10,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from simulator.world.pictures.randomness import generator
+
 TILE = 512
 """Edge of a tile; tiles join seamlessly."""
-
-
-def generator(*key: object) -> np.random.Generator:
-    """An owned generator that depends on its key only."""
-    digest = hashlib.sha256("\x1f".join(map(str, key)).encode()).digest()
-    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
 
 
 @lru_cache(maxsize=64)
