@@ -26,20 +26,20 @@ from mmrag.agents.grounded.heads import (
     Weights,
     grams,
     kind_of,
+    values_in,
 )
-from mmrag.agents.grounded.values import Value, quantities
 from reader.needs import Asked
 from reader.pages import Bank, Stated
 
-HIDDEN, SHARED, VALUE = 192, 128, 48
-PASSES, BATCH, RATE = 8, 128, 3e-3
+HIDDEN, SHARED, VALUE = 384, 256, 48
+PASSES, BATCH, RATE = 14, 128, 3e-3
 VALUE_PASSES = 6
 DROPPED = 0.3
 UNSTATED = 0.15
 """How often a page says nothing of what is asked."""
 ALIKE = 4.0
 """What the likeness of a question and a line counts at first."""
-IDLE = 8
+IDLE = 24
 """Lines that state nothing beside those that do."""
 
 
@@ -87,11 +87,13 @@ SCALE = 4.0
 """What unit vectors are multiplied by, so that the layers start with inputs of a fair size."""
 
 
-def questions(material: Material, states: States, seed: int) -> dict[str, np.ndarray]:
-    """Fit what a question comes to and which lines state what it asks."""
+def questions(
+    material: Material, states: States, seed: int, valued: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Fit what a question comes to and which lines state what it asks; `valued` finds values."""
     torch.manual_seed(seed)
     r = random.Random(seed)
-    lines = _Lines(material, states)
+    lines = _Lines(material, states, Weights(valued, ()))
     programs = sorted({q.program for q in material.asked})
     number = {program: i for i, program in enumerate(programs)}
     texts = {t for q in material.asked for t in (q.text, *q.before)}
@@ -142,7 +144,7 @@ def questions(material: Material, states: States, seed: int) -> dict[str, np.nda
 class _Lines:
     """Lines by what they state, as vectors, to be drawn from."""
 
-    def __init__(self, material: Material, states: States) -> None:
+    def __init__(self, material: Material, states: States, valued: Weights) -> None:
         texts = sorted(
             {s.text for bank in material.banks for of in bank.values() for s in of}
             | {s.text for s in material.idle}
@@ -150,8 +152,11 @@ class _Lines:
         at = {text: i for i, text in enumerate(texts)}
         self.rows = [s.whole for s in states.of(texts, 32)]
         self._rows = torch.tensor(np.stack(self.rows))
-        values = {s.text: _value(s) for b in material.banks for of in b.values() for s in of}
-        values |= {s.text: _value(s) for s in material.idle}
+        stating = [s for bank in material.banks for of in bank.values() for s in of]
+        values = {s.text: stated(s.text[s.start : s.end]) for s in stating}
+        for s in material.idle:  # as the reader sees it, who looks for a value in every line
+            start, end = values_in(s.text, states.of([s.text])[0], valued)[0]
+            values[s.text] = stated(s.text[start:end])
         self._kinds = torch.tensor([kind_of(values[text]) for text in texts])
         self._of: dict[str, dict[str, list[int]]] = {}
         for bank in material.banks:
@@ -186,13 +191,6 @@ class _Page(NamedTuple):
     kinds: Tensor
     mask: Tensor
     right: Tensor
-
-
-def _value(s: Stated) -> Value:
-    """What a line states; of one that states nothing, what might be taken for it."""
-    if s.end:
-        return stated(s.text[s.start : s.end])
-    return next(iter(quantities(s.text)), Value(kind="text", text=s.text))
 
 
 def _arrays(heads: Heads) -> dict[str, np.ndarray]:
@@ -257,7 +255,8 @@ def _near(padded: Tensor) -> Tensor:
 
 def weights(material: Material, states: States, seed: int) -> Weights:
     """All that is trained."""
-    fitted = questions(material, states, seed) | values(material, states, seed)
+    valued = values(material, states, seed)
+    fitted = valued | questions(material, states, seed, valued)
     programs = tuple(map(str, fitted.pop("programs")))
     rounded = {k: v.astype(np.float16).astype(np.float32) for k, v in fitted.items()}
     return Weights(rounded, programs)

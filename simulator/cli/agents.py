@@ -96,7 +96,7 @@ def calibrate(
     out: Annotated[Path, typer.Option(help="Calibration file to write.")],
     most_wrong: Annotated[
         float, typer.Option(min=0, max=1, help="Share of turns that may be answered wrongly.")
-    ] = 0.09,
+    ] = 1.0,
     wrong: Annotated[
         float, typer.Option(min=0, help="What a wrong answer costs where a right one earns 1.")
     ] = 1.0,

@@ -54,9 +54,6 @@ def findings(trials: Sequence[Trial]) -> tuple[list[dict[str, float]], list[bool
     return rows, right
 
 
-MOST_WRONG = 0.09
-"""Share of the turns that may be answered wrongly, where nothing else is said."""
-
 _BARS = tuple(percent / 100 for percent in range(35, 100, 5))
 _SILENT = 2
 """Silent turns in a row that have a bar of their own; more are as so many: the wearer has left."""
@@ -77,7 +74,7 @@ def calibrate(
     trials: Sequence[Trial],
     *,
     made_on: str,
-    most_wrong: float = MOST_WRONG,
+    most_wrong: float = 1.0,
     wrong_costs: float = 1.0,
 ) -> Calibration:
     """Fit the probability of being right on trials held with abstain=off and no stop.

@@ -61,10 +61,14 @@ def with_name(question: str, names: Sequence[str]) -> str:
 
     >>> with_name("Who built this?", ["Alder Tower"])
     'Who built this? (This is Alder Tower.)'
+    >>> with_name("Which is longer?", ["Nell and the Glory", "Dust"])  # titles have an "and" too
+    'Which is longer? (These are Nell and the Glory, and Dust.)'
     """
     if not names:
         return question
-    return f"{question} ({'These are' if names[1:] else 'This is'} {' and '.join(names)}.)"
+    if not names[1:]:
+        return f"{question} (This is {names[0]}.)"
+    return f"{question} (These are {', '.join(names[:-1])}, and {names[-1]}.)"
 
 
 LACKING = {

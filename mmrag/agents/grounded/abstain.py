@@ -1,11 +1,10 @@
 """When to speak: a calibrated probability of being right against a bar.
 
 Single turn: +1 right, 0 missing, −1 wrong, so answer when p > 1/2. In a conversation a second
-failure in a row ends it, so silence after silence costs all that would have come. Theory lowers the
-bar there, to 1/(2 + R·v) with R turns left worth v each; measured, the best bar is higher: who has
-just been silent mostly faces a thing that it does not know, and thinks its next answer surer than
-it is. So the bars are fitted to whole conversations, by how many silent turns went before, and
-where wrong answers are bounded they are the best within the bound (docs/benchmarks/agents.md).
+failure in a row ends it, so silence after silence costs all that would have come: the bar is lower
+there, by theory 1/(2 + R·v) with R turns left worth v each. The bars are fitted to whole
+conversations, by how many silent turns went before; where wrong answers are bounded they are the
+best within the bound (docs/benchmarks/agents.md).
 """
 
 from __future__ import annotations

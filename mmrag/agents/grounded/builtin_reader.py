@@ -20,7 +20,7 @@ from mmrag.agents.grounded.values import DATE, Value, read_value
 from mmrag.records import Record
 from mmrag.search.web.words import words
 
-_READ = 96
+_READ = 512
 """Most lines that are looked at closely: those that share words with the question first."""
 
 NAMES = frozenset({"name"})

@@ -202,7 +202,7 @@ class _Run:
     def each(
         self, things: Any, slot: int, kinds: frozenset[str] = SIZES, *, is_whole: bool = True
     ) -> list[tuple[Candidate, Found]]:
-        """An attribute of each of several things, or of all of which it is known."""
+        """An attribute of each of several things, or of those of which it is known."""
         among = self.of(things)
         if not isinstance(among, list) or len(among) < 2:
             raise Unanswerable
@@ -214,10 +214,15 @@ class _Run:
         return known
 
     def extreme(self, things: Any, slot: int, sign: int) -> Found:
-        found = self.each(things, slot)
+        among = self.of(things)
+        found = self.each(things, slot, is_whole=False)
+        if len(found) < 2:
+            raise Unanswerable
         best = max(found, key=lambda one: sign * _number(one[1]))
         chosen = Value(kind="name", text=best[0].name)
-        return joined(chosen, *(f for _, f in found), luck=1 / len(found))
+        of = joined(chosen, *(f for _, f in found), luck=1 / len(among))
+        known = len(found) / len(among)  # one of which nothing is said may be the one
+        return msgspec.structs.replace(of, agreement=of.agreement * known)
 
     def where(self, things: Any, slot: int, sign: str, wanted: Any) -> Found:
         found = self.each(things, slot, SIZES if sign in "<>" else ANY, is_whole=False)

@@ -39,7 +39,8 @@ def _introduced(text: str) -> tuple[str, tuple[str, ...]]:
     if match is None:
         return text, ()
     one, several = match["one"], match["several"]
-    return match["question"], (one,) if one else tuple(several.split(" and "))
+    parts = re.split(r",(?: and)? " if ", " in (several or "") else " and ", several or "")
+    return match["question"], (one,) if one else tuple(parts)
 
 
 _INTRODUCES = re.compile(

@@ -79,6 +79,23 @@ def test_a_question_leans_on_the_one_before(read):
     assert read("and the one next to it", history=history) == "$11.00"
 
 
+def test_headings_and_references_state_nothing(read):
+    furniture = page(
+        "The Glass Orchard",
+        "Voices\nBackground\n- Private collection, inventory card 252.\nFrom Plinth Encyclopaedia",
+        url="https://c.example/2",
+    )
+    assert read("who wrote this book, the author", pages=(furniture,)) is None
+    assert read("who publishes it", pages=(*PAGES, furniture)) == "Harrow Vale Press"
+
+
+def test_a_line_is_read_however_many_there_are(read):
+    """What is asked for may share no word with the line that says it."""
+    rows = " ".join(f"A reader of it lives in house {n} of that street." for n in range(300))
+    many = (page("The Glass Orchard", f"{rows}\nPrice: $14.50", url="https://c.example/2"),)
+    assert read("and the cost of it, in that shop of this street", pages=many) == "$14.50"
+
+
 def test_most_sources_win(read):
     wrong = page("The Glass Orchard", "Weight: 999 g", url="https://c.example/2")
     assert read("how heavy is this book", pages=(*PAGES, wrong)) == "420 g"

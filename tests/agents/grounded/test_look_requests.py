@@ -122,6 +122,11 @@ def asked(text: str, *before: str) -> Query:
     [
         ("How heavy is it? (This is Alder Kettle.)", "How heavy is it?", ("Alder Kettle",)),
         ("Which is older? (These are Ash and Elm Jar.)", "Which is older?", ("Ash", "Elm Jar")),
+        (
+            "Which is longer? (These are Nell and the Glory, Ash, and Elm.)",
+            "Which is longer?",
+            ("Nell and the Glory", "Ash", "Elm"),
+        ),
         ("Who wrote it (It is Nell and the Glory)", "Who wrote it", ("Nell and the Glory",)),
         ("How heavy is it?", "How heavy is it?", ()),
         ("Is it lighter (and cheaper)?", "Is it lighter (and cheaper)?", ()),

@@ -6,6 +6,7 @@ import itertools
 import json
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from mmrag.agents.grounded.builtin_reader import Found, stated
@@ -22,7 +23,7 @@ FACTS = {
         5: "12 June 2030", 6: "250 g", 7: "60 cm", 8: "vegan", 9: "not in the dishwasher",
     },
     "Birch Jam": {0: "$3.10", 2: "none", 6: "500 g", 3: "Quill Works", 8: "vegetarian"},
-    "Cedar Jam": {0: "$9.00", 2: "soya", 6: "300 g", 3: "Foo Mills", 8: "vegan"},
+    "Cedar Jam": {0: "$9.00", 2: "soya", 7: "40 cm", 6: "300 g", 3: "Foo Mills", 8: "vegan"},
     "Quill Works": {0: "Lower Ferry", 1: "20:00"},
     "Dorn Jam": {0: "$4.00", 3: "Quill Works"},
 }  # fmt: skip
@@ -57,6 +58,15 @@ class Handed:
         found = {name: said[slot] for name, said in FACTS.items() if slot in said}
         same = [name for name, value in found.items() if value == owner.value.text]
         return [(name, Found(value=stated("x"))) for name in same]
+
+
+def test_one_of_which_nothing_is_said_may_be_the_one():
+    plan = QuestionPlan(question="", masked="", program='["least","these",7]', names=(), answer="")
+    found = answer(plan, Handed(plan))  # of Birch Jam the size is unknown
+    assert found is not None
+    assert (found.text, found.agreement) == ("Cedar Jam", pytest.approx(2 / 3))
+    alone = msgspec.structs.replace(plan, program='["least","these",5]')
+    assert answer(alone, Handed(alone)) is None
 
 
 def comes_to(program, question="", *, reply="", **more):
