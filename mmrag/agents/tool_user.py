@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mmrag.agents.ask_line import parse_ask_line
+from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import without_thoughts
-from mmrag.agents.templates import render
 from mmrag.agents.tool_loop import ToolBounds, answer_with_tools
 from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
@@ -31,7 +31,7 @@ class ToolUser:
     async def answer(self, query: Query) -> Reply:
         """Let the model call tools until it answers."""
         trace = Trace()
-        system = render(
+        system = render_prompt(
             "tool_user", picture=query.image is not None, query_time=query.query_time or "",
             tools=bool(self._tools), gaze=query.gaze, may_ask=query.may_ask,
         )  # fmt: skip

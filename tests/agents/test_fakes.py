@@ -8,7 +8,7 @@ import pytest
 from garage_rows import PASSAGES, garage_row
 
 from mmrag.agents import agents
-from mmrag.agents.templates import render
+from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.trace import Trace, watching
 from mmrag.errors import DataError, SpecError
 from mmrag.files.images import LazyImage
@@ -140,7 +140,7 @@ SOURCES = {
 
 @pytest.mark.parametrize(("picture", "searches"), SOURCES)
 def test_what_an_answer_must_rest_on(picture: bool, searches: bool) -> None:
-    text = render(
+    text = render_prompt(
         "baseline_system", multi_turn=False, searches=searches, picture=picture, gaze=None,
         may_ask=False, brief=True,
     )  # fmt: skip

@@ -28,8 +28,8 @@ from mmrag.agents.grounded.program_runner import Reader
 from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import introduced, silent_turns, spoken_kind
+from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
-from mmrag.agents.templates import render
 from mmrag.agents.trace import Trace
 from mmrag.cache import Cache, CachedWebSearch
 from mmrag.errors import SpecError
@@ -141,7 +141,7 @@ class GroundedAgent:
                         [
                             Message(
                                 role="user",
-                                text=render(
+                                text=render_prompt(
                                     "planner",
                                     query=query.text,
                                     history=query.history,
@@ -220,7 +220,7 @@ class GroundedAgent:
     ) -> tuple[Finding | None, Usage]:
         with trace.step("model reader") as step:
             shown = [_shown(e) for e in desk.used[: self._evidence]]
-            prompt = render(
+            prompt = render_prompt(
                 "reader",
                 query=query.text,
                 history=query.history,
@@ -270,7 +270,7 @@ class GroundedAgent:
                     [
                         Message(
                             role="user",
-                            text=render(
+                            text=render_prompt(
                                 "verifier",
                                 query=plan.question,
                                 answer=finding.text,

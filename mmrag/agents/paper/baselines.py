@@ -25,8 +25,8 @@ from mmrag.agents.grounded.planner import Planner
 from mmrag.agents.grounded.program_runner import Reader
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
+from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import ABSTAIN, clean_text, make_reply, without_thoughts
-from mmrag.agents.templates import render
 from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WholeImageSearch
@@ -96,7 +96,7 @@ class Straightforward:
             pages = await asyncio.to_thread(self._search, rewritten, trace)
         if self._model is None:
             return await asyncio.to_thread(self._extract, query, found, pages, trace)
-        prompt = render(
+        prompt = render_prompt(
             "baseline_user",
             entities=entities,
             attributes=attributes,
@@ -105,7 +105,7 @@ class Straightforward:
             history=history,
             query=query.text,
         )
-        system = render(
+        system = render_prompt(
             "baseline_system",
             multi_turn=bool(history),
             searches=self._images or self._web,
@@ -162,7 +162,7 @@ class Straightforward:
             name = name or (entities[0] if entities else "")
             return f"{name} {plan.question}".strip(), Usage()
         history = query.history if self._history else ()
-        prompt = render("rewrite", entities=entities[:10], history=history, query=query.text)
+        prompt = render_prompt("rewrite", entities=entities[:10], history=history, query=query.text)
         done = await self._model.generate(
             [Message(role="user", text=prompt, images=query.images)], GenerateOptions(max_tokens=60)
         )

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmrag.agents.paper.crag_kg import KgLookup, extracted_names
+from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import ABSTAIN, make_reply, without_thoughts
-from mmrag.agents.templates import render
 from mmrag.agents.tool_loop import Answer, answer_with_tools
 from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
@@ -102,7 +102,7 @@ class CragAgent:
         kg, usage = "", Usage()
         if self._window.kg and not self._calls_itself:
             kg, usage = await self._kg(model, query, trace)
-        prompt = render(
+        prompt = render_prompt(
             "crag_answer",
             query=query.text,
             query_time=pacific(query.query_time),
@@ -125,7 +125,9 @@ class CragAgent:
     async def _kg(self, model: Model, query: Query, trace: Trace) -> tuple[str, Usage]:
         """What the functions give that apply to the entities which the model names."""
         with trace.step("entities") as step:
-            prompt = render("crag_entities", query=query.text, query_time=pacific(query.query_time))
+            prompt = render_prompt(
+                "crag_entities", query=query.text, query_time=pacific(query.query_time)
+            )
             done = await model.generate(
                 [Message(role="user", text=prompt)], GenerateOptions(max_tokens=200)
             )

@@ -6,8 +6,8 @@ its marker, source and date, so that which of them to rest on is the model's dec
 
 from __future__ import annotations
 
+from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import without_thoughts
-from mmrag.agents.templates import render
 from mmrag.agents.trace import Trace
 from mmrag.metrics.cases import cited_in
 from mmrag.protocols import GenerateOptions, Message, Model, Resources
@@ -34,7 +34,7 @@ class GarageAgent:
         trace = Trace()
         with trace.step("passages") as step:
             step.found([evidence_of(passage) for passage in query.passages])
-        prompt = render(
+        prompt = render_prompt(
             "garage_answer", query=query.text, asked=query.query_time or "unknown",
             passages=query.passages,
         )  # fmt: skip

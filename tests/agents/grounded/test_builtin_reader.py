@@ -93,7 +93,7 @@ def test_a_line_is_read_however_many_there_are(read):
     """What is asked for may share no word with the line that says it."""
     rows = " ".join(f"A reader of it lives in house {n} of that street." for n in range(300))
     many = (page("The Glass Orchard", f"{rows}\nPrice: $14.50", url="https://c.example/2"),)
-    assert read("and the cost of it, in that shop of this street", pages=many) == "$14.50"
+    assert read("how much is this book", pages=many) == "$14.50"
 
 
 def test_most_sources_win(read):

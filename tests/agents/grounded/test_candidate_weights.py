@@ -212,7 +212,7 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found(reader):
     facts = {NAMES[0]: "Foo Works", NAMES[1]: ""}
     pages = [
         Evidence(source="web", id=f"https://{n}.example/", score=0, title=name,
-                 text=f"{name} is a kettle. " + (f"Its maker is {maker}." if maker else ""))
+                 text=f"{name} boils in four minutes. " + (f"Its maker is {maker}." if maker else ""))
         for n, (name, maker) in enumerate(facts.items())
     ]  # fmt: skip
     now = plan("What's this kettle's maker?")

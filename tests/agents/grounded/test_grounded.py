@@ -17,8 +17,8 @@ from mmrag.agents.grounded.ocr import Line
 from mmrag.agents.grounded.parts import SWITCHES, Parts
 from mmrag.agents.grounded.picture_quality import estimate_quality, restore
 from mmrag.agents.grounded.plan import LOOKUP
+from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
-from mmrag.agents.templates import render
 from mmrag.errors import DataError, SpecError
 from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
@@ -250,7 +250,7 @@ def test_words_of_a_draft_are_not_told_before_it_is_decided_on():
 
 def test_an_undefined_variable_in_a_prompt_is_an_error():
     with pytest.raises(SpecError, match="undefined"):
-        render("verifier", query="x", answer="y")
+        render_prompt("verifier", query="x", answer="y")
 
 
 def test_print_outweighs_likeness_and_misreadings_are_forgiven():

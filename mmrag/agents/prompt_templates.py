@@ -8,7 +8,7 @@ from typing import Any
 from mmrag.errors import SpecError
 
 
-def render(name: str, **values: Any) -> str:
+def render_prompt(name: str, **values: Any) -> str:
     """The text of `prompts/{name}.j2` with its variables filled in."""
     from jinja2 import TemplateError
 
