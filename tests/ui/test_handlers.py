@@ -524,6 +524,16 @@ def test_a_long_list_comes_in_parts(tmp_path: Path) -> None:
     assert listed(offset="99999") == listed(offset="80")
 
 
+def test_what_is_looked_for_is_the_turn_that_opens(tmp_path: Path) -> None:
+    page = Replay(opened(write_run(tmp_path / "run", 1)))
+    asked = {"run": "run", "session": "talk-0000", "condition": "low-light@3"}
+    wrong = page.show_conversation({**asked, "outcome": "incorrect"})["view"]
+    assert 'data-current="1"' in wrong
+    assert 'data-current="0"' in page.show_conversation({**asked, "outcome": "missing"})["view"]
+    named = page.show_conversation({**asked, "outcome": "incorrect", "turn": "1"})["view"]
+    assert 'data-current="0"' in named
+
+
 def test_a_conversation_opens_under_the_condition_that_passes_the_filter(tmp_path: Path) -> None:
     page = Replay(opened(write_run(tmp_path / "run", 2)))
     asked = {"run": "run", "session": "talk-0001"}

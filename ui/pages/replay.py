@@ -15,7 +15,7 @@ from mmrag.errors import MmragError
 from simulator.people.current_verdicts import standing_in
 from ui.pages.calls import Call, calls, whole
 from ui.render import render
-from ui.replay.catalogue import Catalogue, Filter, ListedConversation
+from ui.replay.catalogue import Catalogue, Filter, ListedConversation, first_turn
 from ui.replay.people_verdicts import judged_otherwise
 from ui.replay.turn_record import turn_record
 from ui.replay.viewmodel import conversation
@@ -199,7 +199,8 @@ class Replay:
             return {"view": page, **chosen}
         kinds = {box.kind for box in view.overlays}
         kinds |= {box.kind for one in view.turns for box in one.overlays}
-        turn = min(max(whole(asked.get("turn", ""), 1) - 1, 0), max(len(view.turns) - 1, 0))
+        wanted = whole(asked.get("turn", "")) or first_turn(row, asked.get("outcome", ""))
+        turn = min(max(wanted - 1, 0), max(len(view.turns) - 1, 0))
         page = render(
             "conversation.html.j2",
             view=view,

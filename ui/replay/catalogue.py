@@ -354,6 +354,12 @@ def _passes(row: ListedRow, wanted: Filter) -> bool:
     )
 
 
+def first_turn(row: ListedRow, outcome: str) -> int:
+    """The first turn with an outcome that is looked for, counted from one; 0 where none has it."""
+    wanted = _alike(outcome)
+    return next((n for n, one in enumerate(row.outcomes, 1) if one in wanted), 0)
+
+
 def _alike(outcome: str) -> set[str]:
     return _CORRECT if outcome == Outcome.PERFECT else {outcome}  # the app says "right" of it
 

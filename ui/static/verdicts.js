@@ -149,11 +149,14 @@ mmrag.verdicts = (root, server) => {
     if (said && note.value.trim() !== note.defaultValue.trim()) {
       note.defaultValue = note.value; // Enter is told twice, as it sends and as it changes
       keep(turn, { ...whereabouts(), turn: +turn + 1, said, note: note.value, person: person() });
-    } else if (!said && asking) trouble(turn, "Kept with your verdict: say right, wrong, missing or unsure.");
+    } else if (!said && asking) trouble(turn, "A note is kept with a verdict: say right, wrong, missing or unsure.");
   }
 
   root.addEventListener("input", (event) => {
-    if (event.target.classList.contains("mm-saynote")) drafts.set(place(event.target.closest(".mm-sayform").dataset.turn), event.target.value);
+    const note = event.target, form = note.closest(".mm-sayform");
+    if (!note.classList.contains("mm-saynote")) return;
+    drafts.set(place(form.dataset.turn), note.value);
+    form.querySelector(".mm-saved").textContent = note.value === note.defaultValue ? "" : "Enter keeps the note";
   });
 
   root.addEventListener("change", (event) => {
