@@ -136,8 +136,9 @@ window.mmrag = (() => {
   theme();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
   // Gradio opens the first tab; the address may say another, and mounting two takes twice as long
-  const tabs = window.gradio_config?.components?.find((one) => one.props?.elem_id === "mm-tabs");
-  if (tabs) tabs.props.selected = pageOf(asked());
+  const parts = window.gradio_config?.components || [], first = pageOf(asked());
+  const tabs = parts.find((one) => one.props?.elem_id === "mm-tabs");
+  if (tabs && parts.some((one) => one.type === "tabitem" && one.props.id === first)) tabs.props.selected = first;
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href^='/?']");

@@ -168,3 +168,9 @@ def test_back_and_forth_through_the_pages(page: Page, server: Server) -> None:
     page.go_back()
     page.go_back()
     expect(page.locator(PAGES["Home"])).to_be_visible()
+
+
+def test_a_page_that_is_not_there_is_home(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/?tab=cellar")
+    expect(page.locator("#mm-board")).to_be_visible()
+    expect(page.locator("#mm-nav [aria-current]")).to_have_text("Home")
