@@ -2,7 +2,7 @@
 
 They are made as things are now:
 
-scripts/demo --no-ui
+scripts/demo --no-ui --sessions 24
 mmrag ui runs/demo-* --port 7860 &
 python scripts/screenshots.py http://127.0.0.1:7860 runs/demo-grounded-24/report/report.html
 

@@ -265,7 +265,7 @@ def _take(path: Path, busy: str, shared: bool) -> int:
 
 
 def _wait_for_lookers(file: int, kind: int) -> None:
-    """Take a lock, for whose asking `is_locked` has it for some microseconds."""
+    """Take a lock. Who looks (`is_locked`) holds it for microseconds, so it is tried for 0.2 s."""
     for left in reversed(range(40)):
         try:
             fcntl.flock(file, kind | fcntl.LOCK_NB)

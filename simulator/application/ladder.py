@@ -56,7 +56,7 @@ def measure_ladder(
     if strange := next((stage for stage in stages if stage not in RUNGS), None):
         raise UsageError(unknown("stage", strange, RUNGS))
     if not stages:
-        raise UsageError(f"name a stage at least; there is {', '.join(RUNGS)}.")
+        raise UsageError(f"name at least one stage. Known: {', '.join(RUNGS)}.")
     manifest = read_manifest(folder)
     sees = any(stage not in RUNGS_WITHOUT_PICTURE for stage in stages)
     if sees and not manifest["request"]["pictures"]:

@@ -223,8 +223,8 @@ def _check_question(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise UsageError(
-            f"the question is not text: its sign {error.start + 1} is half a character, or a byte "
-            "of another encoding. Write it in UTF-8."
+            f"the question is not text: character {error.start + 1} of it is half of a pair, or a "
+            "byte of another encoding. Write it in UTF-8."
         ) from error
 
 

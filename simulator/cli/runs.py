@@ -280,7 +280,7 @@ def _run_and_tell(
     agent: Agent | None = None,
     **how: Any,
 ) -> None:
-    """Run or continue with a run, with failed turns `again`, and print its scores."""
+    """Start or resume a run, with failed turns `again`, and print its scores."""
     from simulator.application.execution import execute
     from simulator.datasets.own.own_data import OwnData
     from simulator.parts.run_parts import Parts

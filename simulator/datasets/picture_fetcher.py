@@ -94,7 +94,7 @@ class PictureFetcher:
             words = str(error) or type(error).__name__
             raise ImageError(f"{url}: cannot be fetched ({words}).") from error
         except (httpx.InvalidURL, ValueError, OverflowError) as error:
-            raise ImageError(f"{url}: no valid URL ({error}).") from error
+            raise ImageError(f"{url}: not a valid URL ({error}).") from error
         raise ImageError(f"{url}: more than {_REDIRECTS} redirects.")
 
     async def _get(self, client: httpx.AsyncClient, url: str) -> bytes | str:

@@ -42,7 +42,7 @@ def own_agent(given: object) -> OwnAgent:
         given = types.SimpleNamespace(answer=given)
         answer = given.answer
     if not callable(answer):
-        raise UsageError(f"a {type(given).__name__} is not an agent: {_KNOWN}.")
+        raise UsageError(f"{type(given).__name__} is not an agent: {_KNOWN}.")
     what = _definition(answer if isinstance(given, types.SimpleNamespace) else given)
     check_takes_query(answer, what.__qualname__)
     source = _source_hash(what)

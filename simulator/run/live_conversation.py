@@ -185,5 +185,5 @@ def _check_same(talk: Talk, results: Sequence[TurnResult]) -> None:
     if asked != mine:
         raise StoreError(
             f"{talk.agenda.id}: the wearer of this run said other words than they would now; it "
-            "was made with another version. Go on with that one, or begin a new run."
+            "was made with another version. Continue with that one, or begin a new run."
         )

@@ -45,8 +45,8 @@ def _run_beside(work: Coroutine[Any, Any, T]) -> T:
     thread = threading.Thread(
         target=copy_context().run, args=(serve,), name="evaluation", daemon=True
     )
-    thread.start()
     try:
+        thread.start()
         while not done.done():
             wait([done], _LOOKS)
         return done.result()

@@ -35,4 +35,4 @@ def interruptible(kept: str, again: str | None = None) -> Generator[None]:
     except Interrupted:
         raise
     except KeyboardInterrupt as error:
-        raise Interrupted(f"interrupted; {kept} is kept. Go on with: {go_on}") from error
+        raise Interrupted(f"interrupted; {kept} is kept. Continue with: {go_on}") from error

@@ -135,9 +135,9 @@ class Silent:
 
 
 BAD: dict[str, tuple[Any, str]] = {
-    "nothing to call": (Silent(), r"a Silent is not an agent: give a spec such as 'grounded'"),
-    "None": (None, r"a NoneType is not an agent"),
-    "a number": (3, r"a int is not an agent"),
+    "nothing to call": (Silent(), r"Silent is not an agent: give a spec such as 'grounded'"),
+    "None": (None, r"NoneType is not an agent"),
+    "a number": (3, r"int is not an agent"),
     "a class": (Plain, r"Plain is a class: give an instance of it, Plain\(…\)"),
     "no argument": (lambda: "x", r"too many positional arguments.*one argument, the query"),
     "two arguments": (lambda a, b: "x", r"missing a required argument: 'b'.*one argument"),
@@ -261,7 +261,7 @@ def test_ctrl_c_in_a_notebook_keeps_what_was_committed(capfd: pytest.CaptureFixt
 
     async def cell() -> None:
         threading.Thread(target=interrupt, daemon=True).start()
-        with pytest.raises(KeyboardInterrupt, match=r"is kept. Go on with: evaluate\(…, out="):
+        with pytest.raises(KeyboardInterrupt, match=r"is kept. Continue with: evaluate\(…, out="):
             quick(slow, out="mine")
 
     loop = asyncio.new_event_loop()  # asyncio.run would take Ctrl-C for itself; notebooks do not

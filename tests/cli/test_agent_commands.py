@@ -51,7 +51,7 @@ def test_a_broken_picture_is_reported(tmp_path):
     [
         ("\u200b", "the question says nothing that can be read"),
         (" \u2060\ufeff", "the question says nothing that can be read"),
-        ("what is \udcff", "its sign 9 is half a character"),
+        ("what is \udcff", "character 9 of it is half of a pair"),
         ("\ud800", "the question says nothing"),
     ],
 )

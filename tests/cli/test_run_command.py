@@ -313,7 +313,7 @@ def test_ctrl_c_is_one_line_and_loses_nothing(talkative: Talkative, tmp_path: Pa
     assert process.returncode == 130
     assert said == ""
     assert complaint.count("\n") == 1
-    assert f"Go on with: mmrag resume {out}" in complaint
+    assert f"Continue with: mmrag resume {out}" in complaint
     interrupted = talkative.asked()
     with RunReader(out) as run:
         kept = sum(run.turn_counts().values())

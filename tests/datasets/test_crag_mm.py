@@ -273,7 +273,7 @@ def test_what_is_not_fetched(tmp_path: Path, server: str, path: str, words: str)
     ],
 )  # fmt: skip
 def test_files_and_private_addresses_are_refused(tmp_path: Path, url: str) -> None:
-    with pytest.raises(ImageError, match=r"refused|only http|no valid URL|cannot be resolved"):
+    with pytest.raises(ImageError, match=r"refused|only http|not a valid URL|cannot be resolved"):
         PictureFetcher(tmp_path / "cache", seconds=1).fetch(url)
 
 

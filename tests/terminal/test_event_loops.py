@@ -46,3 +46,31 @@ def test_ctrl_c_is_heard_where_another_thread_takes_the_signal() -> None:
         presser.join()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     assert was_cancelled
+
+
+def test_ctrl_c_cancels_from_the_first_moment_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    cancelled, start = threading.Event(), threading.Thread.start
+
+    def pressed(thread: threading.Thread) -> None:
+        start(thread)
+        if thread.name == "evaluation":
+            raise KeyboardInterrupt
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(20)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    async def cell() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            run_to_end(work())
+
+    monkeypatch.setattr(threading.Thread, "start", pressed)
+    loop = asyncio.new_event_loop()
+    try:
+        loop.run_until_complete(cell())
+    finally:
+        loop.close()
+    assert cancelled.is_set()

@@ -163,7 +163,7 @@ def test_ctrl_c_ends_a_run_whose_agent_hangs(folder: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, complaint = process.communicate(timeout=60)  # the agent would hang for longer
     assert process.returncode == 130
-    assert "Go on with: mmrag resume" in complaint
+    assert "Continue with: mmrag resume" in complaint
 
 
 def test_calls_that_never_end_are_counted_and_the_process_ends(folder: Path) -> None:

@@ -206,7 +206,7 @@ mmrag.replay = (root, server) => {
       for (const t of c.querySelectorAll(".mm-toggle")) t.checked = !!fresh.toggles[t.dataset.kind];
       show(at ?? +c.dataset.current, { noted: false, still: narrow() && !+c.dataset.current });
       if (keep) view.querySelector(".mm-talk").scrollTop = before;
-      c.dispatchEvent(new CustomEvent("mm-conversation", { bubbles: true, detail: { ...state } }));
+      c.dispatchEvent(new CustomEvent("mm-conversation", { bubbles: true, detail: { ...state, keep } }));
     }
     here(!keep);
     note(push && !replace);

@@ -30,7 +30,7 @@ mmrag.verdicts = (root, server) => {
   root.addEventListener("mm-conversation", (event) => {
     Object.assign(state, { run: event.detail.run, session: event.detail.session, condition: event.detail.condition });
     $(".mm-person").value = person();
-    refresh();
+    refresh(!event.detail.keep);
   });
 
   root.addEventListener("mm-turn", ({ detail }) => {
@@ -54,12 +54,12 @@ mmrag.verdicts = (root, server) => {
     else pending = { said, where: place(turn) };
   }
 
-  async function refresh() {
+  async function refresh(arrived = false) {
     const mine = ++asked;
     const found = await mmrag.ask(server.show_verdicts, { ...whereabouts(), person: person() });
     if (mine !== asked) return;
     filled(found);
-    now()?.dispatchEvent(new CustomEvent("mm-grown", { bubbles: true }));
+    if (arrived) now()?.dispatchEvent(new CustomEvent("mm-grown", { bubbles: true }));
   }
 
   const whereabouts = () => ({ run: state.run, session: state.session, condition: state.condition });
@@ -156,7 +156,8 @@ mmrag.verdicts = (root, server) => {
     const note = event.target, form = note.closest(".mm-sayform");
     if (!note.classList.contains("mm-saynote")) return;
     drafts.set(place(form.dataset.turn), note.value);
-    form.querySelector(".mm-saved").textContent = note.value === note.defaultValue ? "" : "Enter keeps the note";
+    const then = form.querySelector("[aria-pressed=true]") ? "Enter keeps the note" : "kept with a verdict";
+    form.querySelector(".mm-saved").textContent = note.value === note.defaultValue ? "" : then;
   });
 
   root.addEventListener("change", (event) => {

@@ -139,7 +139,7 @@ class TraceFile:
     def _sort(self) -> None:
         after: dict[str, dict[Shown, list[str]]] = {}
         """The words up to a reply, or up to a question that has none yet → what was shown → the
-        conversations of which this holds; each is resumed once."""
+        conversations of which this holds; each is continued once."""
         traces = self._db.execute(
             "SELECT trace FROM spans GROUP BY trace ORDER BY MIN(NULLIF(start, 0)), trace"
         ).fetchall()

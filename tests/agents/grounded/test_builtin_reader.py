@@ -89,7 +89,7 @@ def test_headings_and_references_state_nothing(read):
     assert read("who publishes it", pages=(*PAGES, furniture)) == "Harrow Vale Press"
 
 
-def test_a_line_is_read_however_many_there_are(read):
+def test_of_three_hundred_lines_all_are_read(read):
     """What is asked for may share no word with the line that says it."""
     rows = " ".join(f"A reader of it lives in house {n} of that street." for n in range(300))
     many = (page("The Glass Orchard", f"{rows}\nPrice: $14.50", url="https://c.example/2"),)

@@ -147,7 +147,7 @@ def test_keys_are_letters_while_somebody_types(run: Path, own: Server, visit) ->
     page.keyboard.press("Enter")
     expect(page.locator(".mm-now .mm-sayerror")).to_contain_text("kept with a verdict")
     assert Verdicts(run).log().verdicts == ()
-    expect(page.locator(".mm-now .mm-saved")).to_have_text("Enter keeps the note")
+    expect(page.locator(".mm-now .mm-saved")).to_have_text("kept with a verdict")
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")

@@ -148,7 +148,7 @@ def test_ctrl_c_is_one_line_that_says_how_to_go_on(source_folder: Path, tmp_path
     assert said == ""
     assert complaint.count("\n") == 1
     assert f"what was built in {out} is kept" in complaint
-    assert f"Go on with: mmrag {' '.join(given)}" in complaint
+    assert f"Continue with: mmrag {' '.join(given)}" in complaint
     kept = {p: p.stat().st_mtime_ns for p in out.glob("images/parts/*.arrow")}
     assert kept
     subprocess.run(program, check=True, capture_output=True, timeout=60)

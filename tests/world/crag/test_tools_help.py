@@ -44,14 +44,14 @@ async def scores(agent: Agent, sessions: list[Session]) -> list[float]:
 def test_with_tools_the_same_agent_answers_what_the_pages_do_not(
     stage: CragStage, tmp_path: Path
 ) -> None:
-    write_rows(crag_rows(stage, 60), tmp_path / "q.jsonl")
+    write_rows(crag_rows(stage, 120), tmp_path / "q.jsonl")
     sessions = list(open_data(f"crag:{tmp_path / 'q.jsonl'}"))
     need_kg = [s for s in sessions if s.turns[0].meta["pages_answer"] == "no"]
-    assert len(need_kg) >= 15
+    assert len(need_kg) >= 30
     with_tools = agents.create(AGENT, resources=Resources(tools=crag_tools(stage)))
     without = agents.create(f"{AGENT},kg=off", resources=Resources())
     graded = [asyncio.run(scores(agent, need_kg)) for agent in (with_tools, without)]
     test = cluster_permutation(*graded, [s.id for s in need_kg], resamples=2000)
     assert test.difference > 0.2
     assert test.p < 0.01
-    assert sum(one > 0 for one in graded[1]) <= 3, "without the KG there is nothing to know it by"
+    assert sum(one > 0 for one in graded[1]) <= 6, "without the KG there is nothing to know it by"
