@@ -44,10 +44,11 @@ def test_the_board_in_the_browser(page: Page, server: Server) -> None:
     page.evaluate("""() => { window.mixed = 0; new MutationObserver(() => {
         const named = document.querySelector("#mm-hero h1")?.textContent;
         const said = document.querySelector("#mm-wrong").textContent;
-        window.mixed += named === "evil" && said.includes("low-light@3");
+        window.mixed += named === "evil" && said.includes("beyond chance is under");
     }).observe(document.querySelector("#mm-home"), { childList: true, subtree: true }); }""")
     page.locator("#mm-board tr[data-run=evil] [data-pick]").click()
     expect(page.locator("#mm-hero h1")).to_have_text("evil")
+    expect(page.locator("#mm-wrong")).to_contain_text("low-light@3")  # of its own, by chance
     assert page.evaluate("window.mixed") == 0  # nothing of one run under another's name
     line.locator("[data-pick]").click()
     for link in (".findings a", ".map td a"):
