@@ -141,6 +141,7 @@ def test_looking_whether_a_file_is_locked_keeps_nobody_from_locking_it(tmp_path:
     finally:
         stop.set()
         watcher.join()
+    assert not is_locked(tmp_path / "lock")
 
 
 def test_a_folder_has_one_owner(tmp_path: Path) -> None:
