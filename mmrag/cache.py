@@ -18,6 +18,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from mmrag.agent_hooks import warm
 from mmrag.passages import Cut
 from mmrag.protocols import (
     Completion,
@@ -28,7 +29,6 @@ from mmrag.protocols import (
     Resources,
     WebSearch,
 )
-from mmrag.readiness import warm
 from mmrag.records import Evidence, Record, Usage, encode
 from mmrag.search.search_wrappers import AroundImageSearch, AroundWebSearch, Ask, Found
 from mmrag.search.session_passages import searched_passages

@@ -20,7 +20,7 @@ import numpy as np
 from mmrag.encoders.vector_cache import EmbeddingCache, vector_key
 from mmrag.files.atomic import file_sha256, write_json
 from mmrag.search.index.build import build_index
-from mmrag.search.index.identity import read_manifest
+from mmrag.search.index.index_manifest import read_manifest
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.index.sources import open_source
 from mmrag.search.web.bm25 import titled

@@ -22,7 +22,7 @@ from reader.needs import Author
 from reader.pages import bank, chatter
 from reader.wordings import Wordings
 
-from mmrag.agents.grounded import heads
+from mmrag.agents.grounded import trained_heads
 from mmrag.agents.grounded.builtin_reader import stated
 from mmrag.agents.grounded.contextual_vectors import States
 from mmrag.encoders import text_encoders
@@ -65,30 +65,32 @@ def main() -> None:
     if leave:
         judge(leave, facts, states, made)
     else:
-        training.write(made, heads.FILE)
+        training.write(made, trained_heads.FILE)
 
 
-def judge(name: str, facts: FactBase, states: States, made: heads.Weights) -> None:
+def judge(name: str, facts: FactBase, states: States, made: trained_heads.Weights) -> None:
     """Shares of a voice's questions and lines that are taken rightly."""
     asked = Author(voice(name), facts, SEED).questions()
     lines = {key: of[:1] for key, of in bank(voice(name), facts).items()}
     programs = attributes = both = plain = values = 0
     for q in asked:
-        judged = heads.judge(states, q.text, q.before, made)
+        judged = trained_heads.judge(states, q.text, q.before, made)
         is_program = made.programs[int(judged.programs.argmax())] == q.program
         programs += is_program
         kind, key = q.keys[0]
         if kind:
             page = {k: of[0] for (of_kind, k), of in lines.items() if of_kind == kind}
             seen = states.of([s.text for s in page.values()])
-            kinds = [heads.kind_of(stated(s.text[s.start : s.end])) for s in page.values()]
-            fits = heads.fits(judged.slots[0], seen, kinds, made)
+            kinds = [trained_heads.kind_of(stated(s.text[s.start : s.end])) for s in page.values()]
+            fits = trained_heads.fits(judged.slots[0], seen, kinds, made)
             is_attribute = list(page)[fits.index(max(fits))] == key
             plain, attributes = plain + 1, attributes + is_attribute
             both += is_program and is_attribute
     told = [s for of in bank(voice(name), facts).values() for s in of]
     for s in told:
-        values += heads.values_in(s.text, states.of([s.text])[0], made) == [(s.start, s.end)]
+        values += trained_heads.values_in(s.text, states.of([s.text])[0], made) == [
+            (s.start, s.end)
+        ]
     sys.stdout.write(
         f"{name}, left out: of {len(asked)} questions {programs / len(asked):.1%} of the right "
         f"program; of {plain} about an attribute {attributes / plain:.1%} find it, "

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mmrag.errors import MmragError
     from mmrag.records import Query, Reply
     from simulator.application.evaluate import evaluate
-    from simulator.application.measure import Measured
+    from simulator.application.measure_run_or_file import Measured
     from simulator.application.scores import Comparison, Scores
     from simulator.application.stored_run import Run, load_run
     from simulator.glasses.wearer_env import WearerEnv
@@ -45,7 +45,7 @@ __all__ = [
 _PLACES = {
     "Comparison": "simulator.application.scores",
     "Degrade": "simulator.optics.albumentations",
-    "Measured": "simulator.application.measure",
+    "Measured": "simulator.application.measure_run_or_file",
     "MmragError": "mmrag.errors",
     "Query": "mmrag.records",
     "Reply": "mmrag.records",

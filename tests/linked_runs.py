@@ -12,8 +12,8 @@ from small_runs import Equality, make_session
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Query, Reply, Session
 from simulator.link.profiles import over_links, read_links
-from simulator.run.captures import CaptureOptics
-from simulator.run.config import RunConfig
+from simulator.run.capture_optics import CaptureOptics
+from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunStore
 

@@ -30,7 +30,7 @@ from mmrag.records import (
     Verdict,
     outcome_of,
 )
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_store import RunStore
 

@@ -28,9 +28,9 @@ from mmrag.records import (
     encode,
 )
 from mmrag.search.image.image_kg import ImageKG
-from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
 from mmrag.search.web.web_search import Web
-from simulator.counting import problems_told
+from simulator.message_text import problems_told
 
 PARTS = [
     kind

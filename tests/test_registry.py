@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from mmrag.errors import ConflictError, SpecError
 from mmrag.registry import Registry, Spec
-from simulator.run.captures import degradations
-from simulator.run.config import RunConfig
+from simulator.run.capture_optics import degradations
+from simulator.run.run_config import RunConfig
 
 NAMES = st.from_regex(r"[a-z0-9][a-z0-9_.-]{0,8}", fullmatch=True)
 VALUES = st.text(

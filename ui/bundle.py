@@ -19,9 +19,9 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
-from simulator.counting import counted
-from simulator.exchange.pictures import SUFFIXES, data_uri, for_browsers
+from simulator.exchange.browser_pictures import SUFFIXES, data_uri, for_browsers
 from simulator.exchange.run_facts import RunFacts, facts_of
+from simulator.message_text import counted
 from simulator.store.run_reader import RunReader
 from ui.render import points
 from ui.replay.catalogue import Catalogue, ListedRow

@@ -46,7 +46,7 @@ def bundle(
     report: Annotated[bool, typer.Option(help="Put the report into the folder too.")] = True,
 ) -> None:
     """Write a run as a folder, or one file, that opens without Python: replay and report."""
-    from simulator.counting import counted
+    from simulator.message_text import counted
     from ui.bundle import write_bundle
 
     target = out or run.absolute().with_name(f"{run.absolute().name}-bundle")
@@ -64,10 +64,10 @@ def _need_gradio() -> None:
 
 def _check(data: str, search: str, named: list[str]) -> None:
     """Refuse at the start what would otherwise fail at the first question in Live."""
-    from mmrag.search.index.open import read_manifests
+    from mmrag.search.index.opened_index import read_manifests
     from simulator.parts.named_agents import check_agent
     from simulator.parts.run_parts import Parts
-    from simulator.run.config import RunConfig
+    from simulator.run.run_config import RunConfig
 
     for spec in named:
         check_agent(spec)
@@ -89,10 +89,10 @@ def _open(
     from mmrag.agents import agents
     from mmrag.local_server import address, serve
     from simulator.application.person_run import Playing
-    from simulator.counting import counted
+    from simulator.message_text import counted
     from simulator.parts.resources import cache_folder
     from simulator.parts.run_parts import Parts
-    from simulator.run.config import RunConfig
+    from simulator.run.run_config import RunConfig
     from ui.home.launch import OFFERED, Launcher
     from ui.opened_runs import Runs, open_runs
     from ui.pages.app import LiveSetup

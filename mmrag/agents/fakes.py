@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from mmrag.agent_hooks import capacity, warm
 from mmrag.errors import DataError, SpecError
 from mmrag.protocols import Agent, Resources
-from mmrag.readiness import capacity, warm
 from mmrag.records import Query, Reply, Step
 
 ABSTAIN = "I don't know"

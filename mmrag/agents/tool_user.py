@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mmrag.agent_hooks import warm
 from mmrag.agents.ask_line import parse_ask_line
 from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import without_thoughts
@@ -9,7 +10,6 @@ from mmrag.agents.tool_loop import ToolBounds, answer_with_tools
 from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources
-from mmrag.readiness import warm
 from mmrag.records import Query, Reply
 from mmrag.tools import Tool
 

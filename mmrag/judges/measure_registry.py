@@ -19,8 +19,8 @@ from mmrag.judges.papers.garage_judge import (
     ModelAssessor,
 )
 from mmrag.judges.papers.ragas_offline import EncoderRagas, LabelRagas
-from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import GARAGE
+from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.protocols import Encoder, Model, TokenEncoder
 from mmrag.registry import unknown
 from mmrag.text import comma_list

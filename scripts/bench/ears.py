@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 
 from mmrag.metrics.headline import Uncertainty
 from mmrag.records import Reference, Turn
-from simulator.ears.hearing import Hearing
-from simulator.ears.hearing_loss import loss
 from simulator.ears.noises import LEVELS
+from simulator.ears.recognition_losses import loss
 from simulator.ears.sounds import read
+from simulator.ears.speech_pipeline import Hearing
 from simulator.ears.voice_and_ear import ears, voices
 from simulator.parts.resources import cache_folder
 from simulator.reports.figures.headline import headline

@@ -24,7 +24,7 @@ from mmrag.agents.grounded.ocr import RapidReader
 from simulator.link.profiles import read_links
 from simulator.link.sending import send
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 
 HEIGHTS = (8, 12, 16, 24)
 LINKS = "radio:whole,radio:downscaled,radio:text,radio:burst,stream:whole,stream:text,photo:whole"

@@ -31,7 +31,7 @@ from mmrag.records import (
     Turn,
     TurnResult,
 )
-from simulator.application.run_measures import measure_run, paid_once
+from simulator.application.measure_replies import measure_run, paid_once
 from simulator.store.run_store import RunStore
 
 MINI = Path("assets/mini")

@@ -25,7 +25,7 @@ from mmrag.judges.simple import ExactJudge
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.protocols import Judge
 from mmrag.records import Capture, Query, Reply, Session, Status, TurnResult, outcome_of
-from simulator.faults.met_fault import DELAYS
+from simulator.faults.current_fault import DELAYS
 from simulator.run.engine import Rules
 from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.runner import labelled

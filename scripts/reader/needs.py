@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mmrag.agents.grounded.contextual_vectors import mask_names
-from mmrag.agents.grounded.heads import RELATION, SLOTS
-from mmrag.agents.grounded.times import numbers_in
+from mmrag.agents.grounded.times_and_numbers import numbers_in
+from mmrag.agents.grounded.trained_heads import RELATION, SLOTS
 from reader.pages import KINDS
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import Entity, Ref, attribute_of

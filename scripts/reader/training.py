@@ -15,7 +15,7 @@ from torch.nn import functional as f
 
 from mmrag.agents.grounded.builtin_reader import stated
 from mmrag.agents.grounded.contextual_vectors import States, by_word, spans_of
-from mmrag.agents.grounded.heads import (
+from mmrag.agents.grounded.trained_heads import (
     AROUND,
     BEFORE,
     FORMAT,
@@ -53,7 +53,7 @@ class Material(NamedTuple):
 
 
 class Heads(nn.Module):
-    """As `mmrag.agents.grounded.heads` runs them."""
+    """As `mmrag.agents.grounded.trained_heads` runs them."""
 
     def __init__(self, programs: int, size: int) -> None:
         super().__init__()

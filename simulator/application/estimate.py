@@ -89,7 +89,7 @@ def _measured(agent: str, out: Path, like: Path | None) -> dict[str, Any] | None
 
 def _best(agent: str, folders: Iterable[Path]) -> dict[str, Any] | None:
     from mmrag.errors import MmragError
-    from simulator.run.config import read_config
+    from simulator.run.run_config import read_config
     from simulator.store.run_reader import RunReader
 
     best: dict[str, Any] | None = None

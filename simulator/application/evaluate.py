@@ -64,7 +64,7 @@ def evaluate(
     is there. What an object did cannot be told from its settings, so its run goes to a fresh folder
     unless `out` says to go on.
 
-    `settings` are the other settings of a run (`simulator.run.config.RunConfig`), as in
+    `settings` are the other settings of a run (`simulator.run.run_config.RunConfig`), as in
     `mmrag run --help`: `seconds=20`, `wearer="live"`.
 
     `backend="ray"` runs the conversations of a spec's agent on many machines: `workers` processes
@@ -76,7 +76,7 @@ def evaluate(
     from simulator.parts.own_agents import own_agent
     from simulator.parts.run_folder import default_out, fresh_out
     from simulator.parts.run_parts import Parts
-    from simulator.run.config import make_config
+    from simulator.run.run_config import make_config
 
     own = None if isinstance(agent, str) else own_agent(agent)
     if own and search != "auto":

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import UsageError
 from simulator.cluster.machines import Machines
-from simulator.counting import counted
+from simulator.message_text import counted
 from simulator.parts.hosting_options import Hosting
-from simulator.run.config import GLASSES, command_of
+from simulator.run.run_config import GLASSES, command_of
 
 if TYPE_CHECKING:
-    from simulator.application.local_run import Holding
+    from simulator.application.local_backend import Holding
     from simulator.parts.run_parts import Parts
     from simulator.run.runner import Plan
     from simulator.store.run_store import RunStore
@@ -73,10 +73,10 @@ def _holding(parts: Parts, plan: Plan, hosting: Hosting, machines: Machines) -> 
     if machines.backend == "ray":
         if parts.settings.spoken != "none":
             raise UsageError("spoken questions are heard on one machine: leave --backend ray out.")
-        from simulator.cluster.cluster_run import OnCluster
+        from simulator.cluster.cluster_backend import OnCluster
 
         return OnCluster(parts, plan, hosting, machines)
-    from simulator.application.local_run import InProcess
+    from simulator.application.local_backend import InProcess
 
     return InProcess(parts, plan, hosting)
 

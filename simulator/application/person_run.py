@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mmrag.agents.own.reply_checks import says_nothing
+from mmrag.agents.external.reply_checks import says_nothing
 from mmrag.errors import ConflictError, DataError, MmragError, StoreError, UsageError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, TurnResult
@@ -27,11 +27,11 @@ from simulator.parts.live_wearers import make_wearers
 from simulator.parts.run_folder import claim, fresh_out
 from simulator.parts.run_parts import Parts
 from simulator.run.agent_slots import Places
-from simulator.run.captures import CaptureOptics
-from simulator.run.config import RunConfig, read_config
+from simulator.run.capture_optics import CaptureOptics
 from simulator.run.engine import broken_turns
 from simulator.run.live_conversation import Wearers, as_heard
 from simulator.run.person_turn import hold_turn, keep
+from simulator.run.run_config import RunConfig, read_config
 from simulator.run.runner import conversations, labelled, seen_under
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.errors import MmragError
-from mmrag.extras import need
+from mmrag.optional_packages import need
 from simulator.application.scores import Comparison, Scores, scores_of
 from simulator.store.run_reader import RunReader
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from mmrag.protocols import Model
-    from simulator.application.measure import Measured
+    from simulator.application.measure_run_or_file import Measured
     from simulator.application.run_verdicts import Verdicts
-    from simulator.run.config import RunConfig
+    from simulator.run.run_config import RunConfig
 
 
 def load_run(folder: str | Path) -> Run:
@@ -43,7 +43,7 @@ class Run:
     @property
     def settings(self) -> RunConfig:
         """What it was made with."""
-        from simulator.run.config import read_config
+        from simulator.run.run_config import read_config
 
         with RunReader(self.folder) as reader:
             return read_config(reader)
@@ -80,7 +80,7 @@ class Run:
         need("pandas", "tables", "a run as a data frame")
         import pandas as pd
 
-        from simulator.store.export import columns_of, turn_rows
+        from simulator.store.run_table import columns_of, turn_rows
 
         with RunReader(self.folder) as reader:
             columns = columns_of(reader)
@@ -127,7 +127,7 @@ class Run:
         A `model` judges (a spec, or anything with `generate`); without one the encoder stands in,
         approximately, or annotations decide (`judge="labels"`). Nothing is asked twice.
         """
-        from simulator.application.measure import measure
+        from simulator.application.measure_run_or_file import measure
         from simulator.terminal.progress import stage_bars
 
         with stage_bars(shown=progress) as advance:

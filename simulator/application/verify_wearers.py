@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.errors import ConflictError, ImageError, UsageError
 from mmrag.records import Capture, Record
-from simulator.counting import counted, problems_told
+from simulator.message_text import counted, problems_told
 
 
 class RunProof(Record, frozen=True, kw_only=True):
@@ -58,9 +58,9 @@ def verify_run(folder: Path) -> RunProof:
     """Derive again what live wearers said, what it claims, and what the run recorded of it."""
     from simulator.parts.live_wearers import make_wearers
     from simulator.parts.run_parts import Parts
-    from simulator.run.captures import CaptureOptics
-    from simulator.run.config import read_config
+    from simulator.run.capture_optics import CaptureOptics
     from simulator.run.live_conversation import as_heard
+    from simulator.run.run_config import read_config
     from simulator.run.runner import conversations as held_under
     from simulator.run.runner import seen_under
     from simulator.store.run_reader import RunReader

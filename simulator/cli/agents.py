@@ -10,7 +10,7 @@ import typer
 
 from mmrag.errors import DataError, UsageError
 from simulator.cli.options.flags import AsJson
-from simulator.counting import readable
+from simulator.message_text import readable
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -51,7 +51,7 @@ def describe(
     import inspect
 
     from mmrag.agents import agents
-    from mmrag.agents.grounded.parts import SWITCHES, Parts
+    from mmrag.agents.grounded.grounded_parts import SWITCHES, Parts
 
     parsed = agents.parse(spec)
     factory = agents.factory(parsed.name)
@@ -117,7 +117,7 @@ def calibrate(
         trials_of,
     )
     from simulator.run.calibration_trials import calibrate as fitted
-    from simulator.run.config import read_config
+    from simulator.run.run_config import read_config
     from simulator.store.run_reader import RunReader
 
     if out.exists():
@@ -167,14 +167,14 @@ def ask(
     import asyncio
     from functools import partial
 
-    from mmrag.agents.own.foreign_code import contained
-    from mmrag.agents.own.reply_checks import checked
+    from mmrag.agents.external.foreign_code import contained
+    from mmrag.agents.external.reply_checks import checked
     from mmrag.errors import AgentError, MmragError, words
     from mmrag.files.images import LazyImage
     from mmrag.records import Query
     from simulator.application.agent_limits_notice import agent_limits_notice
     from simulator.parts.run_parts import Parts
-    from simulator.run.config import RunConfig
+    from simulator.run.run_config import RunConfig
     from simulator.terminal.shutdown import heeding_ctrl_c, stdout_aside
 
     _check_question(question)
@@ -215,7 +215,7 @@ def ask(
 
 
 def _check_question(text: str) -> None:
-    from mmrag.agents.own.reply_checks import says_nothing
+    from mmrag.agents.external.reply_checks import says_nothing
 
     if says_nothing(text):
         raise UsageError("the question says nothing that can be read: write what the wearer asks.")

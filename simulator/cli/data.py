@@ -12,12 +12,12 @@ import typer
 
 from mmrag.errors import UsageError
 from simulator.cli.options.flags import AsJson
-from simulator.counting import counted, readable
+from simulator.message_text import counted, readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simulator.datasets.own.lines import Fault
+    from simulator.datasets.own.line_parser import Fault
     from simulator.datasets.own.own_data import Examined
     from simulator.datasets.session_source import SessionSource
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simulator.cli.options.flags import RunFolder
-from simulator.counting import counted
+from simulator.message_text import counted
 
 
 def register(app: typer.Typer) -> None:
@@ -52,8 +52,8 @@ def bring_in(
     from mmrag.errors import SpecError
     from simulator.exchange.imports import import_file, import_traces
     from simulator.parts.run_parts import Parts
-    from simulator.run.config import RunConfig
     from simulator.run.results.turn_results import verdict_cure
+    from simulator.run.run_config import RunConfig
     from simulator.store.run_reader import RunReader
 
     folder = out or Path("runs") / file.stem

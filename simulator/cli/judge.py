@@ -13,7 +13,7 @@ import typer.core
 
 from mmrag.errors import DataError, UsageError
 from simulator.cli.options.flags import AsJson, Concurrency, RunFolder
-from simulator.counting import counted
+from simulator.message_text import counted
 
 if TYPE_CHECKING:
     from mmrag.metrics.agreement import Agreement

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simulator.cli.options.flags import AsJson
-from simulator.counting import counted
+from simulator.message_text import counted
 
 if TYPE_CHECKING:
-    from simulator.application.measure import Measured
+    from simulator.application.measure_run_or_file import Measured
 
 
 def register(app: typer.Typer) -> None:
@@ -56,7 +56,7 @@ def measure(
 
     No agent is asked anything.
     """
-    from simulator.application.measure import measure as measure_replies
+    from simulator.application.measure_run_or_file import measure as measure_replies
     from simulator.terminal.interruption import interruptible
     from simulator.terminal.progress import stage_bars
 
@@ -89,7 +89,7 @@ def wikieval(
     """
     from mmrag.judges.measure_registry import encoder_measurers
     from mmrag.judges.papers.ragas import RagasJudge
-    from simulator.application.measure import cached_encoder, paid_model
+    from simulator.application.measure_run_or_file import cached_encoder, paid_model
     from simulator.datasets.papers.wikieval import AnswerPair, read_wikieval
     from simulator.experiments import wikieval as agreement
     from simulator.store.run_store import RunStore

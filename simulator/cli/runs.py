@@ -16,12 +16,12 @@ from simulator.cli.options.settings import PANELS, PanelledCommand, with_setting
 from simulator.cli.options.shard_options import Address, Backend, Workers
 from simulator.cli.score import score
 from simulator.cluster.machines import Machines
-from simulator.counting import counted
+from simulator.message_text import counted
 from simulator.parts.hosting_options import Hosting
 
 if TYPE_CHECKING:
     from mmrag.protocols import Agent
-    from simulator.run.config import RunConfig
+    from simulator.run.run_config import RunConfig
 
 _RUN, _ANSWER = PANELS["run"], PANELS["answer"]
 
@@ -101,7 +101,7 @@ def run(
     mmrag run --data my.jsonl --agent python:name=my_agent/MyAgent --degrade clean,low-light@3
     """
     from simulator.parts.run_folder import default_out
-    from simulator.run.config import load_config, make_config
+    from simulator.run.run_config import load_config, make_config
 
     made = load_config(config, **settings) if config else make_config(settings)
     aloud = [f"--{name}" for name in ("voice", "ear") if name in settings]
@@ -157,7 +157,7 @@ def glasses(
     from simulator.glasses.server import GlassesServer
     from simulator.parts.run_folder import default_out
     from simulator.parts.run_parts import ear_alone
-    from simulator.run.config import GLASSES, load_config, make_config
+    from simulator.run.run_config import GLASSES, load_config, make_config
 
     if {"agent", "search", "tools"} & set(settings):
         raise UsageError("the app is the agent: leave out --agent, --search and --tools.")
@@ -284,7 +284,7 @@ def _run_and_tell(
     from simulator.application.execution import execute
     from simulator.datasets.own.own_data import OwnData
     from simulator.parts.run_parts import Parts
-    from simulator.run.config import GLASSES, command_of
+    from simulator.run.run_config import GLASSES, command_of
     from simulator.terminal.shutdown import stdout_aside
 
     settings.refuse_person()
@@ -302,12 +302,11 @@ def _run_and_tell(
 
 
 def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
-    from mmrag.agents.own.daemon_threads import left_behind
+    from mmrag.agents.external.daemon_threads import left_behind
     from mmrag.records import Status
     from simulator.application.scores import scores_of
     from simulator.cli.tables.run_tables import tell_scores
-    from simulator.faults.spec import faults
-    from simulator.run.config import read_config
+    from simulator.faults.fault_kinds import faults
     from simulator.run.results.turn_results import (
         failure_cure,
         failure_note,
@@ -315,6 +314,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         going_on,
         options_for,
     )
+    from simulator.run.run_config import read_config
     from simulator.store.run_reader import RunReader
 
     with RunReader(place) as reader:

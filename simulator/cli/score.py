@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mmrag.metrics.scoring_protocols import TurnScore
     from mmrag.records import Verdict
     from simulator.application.scores import Scores
-    from simulator.run.results.official import ScoredReply
+    from simulator.run.results.kit_scoring import ScoredReply
     from simulator.run.results.turn_results import ScoreOptions
 
 _IN_FLIGHT = 8
@@ -121,7 +121,7 @@ def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     from mmrag.metrics.scoring_protocols import score as score_turns
     from simulator.exchange.read_outcomes import read_turns
     from simulator.run.results.error_texts import error_texts_in
-    from simulator.run.results.official import as_in_kit
+    from simulator.run.results.kit_scoring import as_in_kit
     from simulator.run.results.turn_results import missing_verdicts
     from simulator.run.stop_policies import StopPolicy
 
@@ -153,7 +153,7 @@ class _Asked:
 
     def __init__(self, spec: str | None, protocol: str, traffic: Path | None = None) -> None:
         from simulator.application.scores import NO_JUDGE
-        from simulator.run.results.official import OFFICIAL
+        from simulator.run.results.kit_scoring import OFFICIAL
 
         official = protocol in OFFICIAL
         if spec == NO_JUDGE and not official:
@@ -173,7 +173,7 @@ class _Asked:
 
         Verdicts that are there stand, unless a judge was named.
         """
-        from simulator.run.results.official import is_left
+        from simulator.run.results.kit_scoring import is_left
 
         if self.spec is None and all(one.is_judged for one in said):
             return said

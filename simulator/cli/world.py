@@ -146,7 +146,7 @@ def ladder(
     from msgspec import to_builtins
 
     from mmrag.text import comma_list
-    from simulator.application.ladder import measure_ladder
+    from simulator.application.truth_ladder import measure_ladder
     from simulator.world.build.world_manifest import keep_ladder
 
     found = measure_ladder(folder, agent=agent, stages=comma_list(stages), limit=limit)
@@ -163,7 +163,7 @@ def crag(
 ) -> None:
     """Write questions about a world in CRAG's form, with web pages, for `--data crag:FILE`."""
     from mmrag.errors import UsageError
-    from simulator.counting import counted
+    from simulator.message_text import counted
     from simulator.parts.toolboxes import open_stage
     from simulator.world.crag.crag_rows import crag_rows, write_rows
 

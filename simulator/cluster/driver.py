@@ -16,11 +16,11 @@ import msgspec
 from mmrag.cache import CacheStats
 from mmrag.errors import AgentError, MmragError, StoreError
 from mmrag.records import Record, Session, Status, TurnResult
-from simulator.cluster.keeper import Keeper, LeasedConversation
 from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import Lost, answered, load_ray
 from simulator.cluster.schedule import QueuedConversation, Schedule, WorkerSeat
 from simulator.cluster.session_lookup import Sessions
+from simulator.cluster.shard_keeper import Keeper, LeasedConversation
 from simulator.cluster.worker import Job, Ready, Worker, cache_of, decode_progress
 from simulator.run.engine import broken_turns
 from simulator.run.runner import Progress, labelled

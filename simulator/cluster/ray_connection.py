@@ -9,8 +9,8 @@ import socket
 from collections.abc import Generator
 from typing import Any
 
+from mmrag.agent_hooks import cores
 from mmrag.errors import MmragError, Unavailable, UsageError, words
-from mmrag.readiness import cores
 from simulator.cluster.machines import Machines
 
 _OBJECTS = 256 << 20

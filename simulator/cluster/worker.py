@@ -10,18 +10,18 @@ from typing import Any
 
 import msgspec
 
-from mmrag.agents.own.daemon_threads import DaemonThreads
+from mmrag.agent_hooks import capacity, cores
+from mmrag.agents.external.daemon_threads import DaemonThreads
 from mmrag.cache import Cache, CacheStats
 from mmrag.errors import ConflictError, MmragError, UsageError
 from mmrag.protocols import Agent
-from mmrag.readiness import capacity, cores
 from mmrag.records import Reply, TurnResult, Verdict, decode_as, encode
-from simulator.cluster.keeper import Fenced, LeasedConversation
 from simulator.cluster.session_lookup import Sessions
+from simulator.cluster.shard_keeper import Fenced, LeasedConversation
 from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_parts import Parts
 from simulator.run.agent_slots import Places
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.run.runner import Conversations, Progress
 from simulator.store.provenance import revision
 from simulator.store.shard_files import shard_of

@@ -42,7 +42,7 @@ voices: Registry[Voice] = Registry(
     "voice",
     group="mmrag.voices",
     builtin={
-        "piper": "simulator.ears.models:Piper",
+        "piper": "simulator.ears.piper_and_whisper:Piper",
         "command": "simulator.ears.external_ears:ProgramVoice",
         "tones": "simulator.ears.tones:ToneVoice",
     },
@@ -52,7 +52,7 @@ ears: Registry[Ear] = Registry(
     "ear",
     group="mmrag.ears",
     builtin={
-        "whisper": "simulator.ears.models:Whisper",
+        "whisper": "simulator.ears.piper_and_whisper:Whisper",
         "openai": "simulator.ears.external_ears:Endpoint",
         "command": "simulator.ears.external_ears:ProgramEar",
         "tones": "simulator.ears.tones:ToneEar",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from mmrag.errors import ConflictError, SpecError, StoreError
 from mmrag.files.atomic import folder_unless_failed
-from simulator.store.export import TABLES, reason_of, write_table
 from simulator.store.run_reader import RunReader
+from simulator.store.run_table import TABLES, reason_of, write_table
 
 DOORS = (*TABLES, "inspect", "mlflow", "otel")
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mmrag.errors import ConflictError, DataError
-from mmrag.metrics.cases import Case
+from mmrag.metrics.measure_records import Case
 from mmrag.records import Reference, Reply, Session, Status, Step, Turn, TurnResult
 from mmrag.search.session_passages import evidence_of
 from simulator.datasets.papers.answer_files import read_answers
-from simulator.datasets.papers.answered_record import Answered, Unusable, session_of
+from simulator.datasets.papers.answer_records import Answered, Unusable, session_of
 from simulator.exchange.imported_conversation import Brought, check_storable
 from simulator.exchange.inspect.read_log import is_inspect, read_inspect
 from simulator.exchange.traces.span_conversations import TraceFile

@@ -18,13 +18,13 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError
-from mmrag.extras import need
+from mmrag.optional_packages import need
 from mmrag.records import Outcome, outcome_word
-from simulator.exchange.pictures import SUFFIXES, picture_of
+from simulator.exchange.browser_pictures import SUFFIXES, picture_of
 from simulator.exchange.run_facts import ExportedTalk, RunFacts, facts_of, talks
 from simulator.exchange.trace_spans import TraceSpan, TurnSpans, spans_of
-from simulator.store.export import write_table
 from simulator.store.run_reader import RunReader
+from simulator.store.run_table import write_table
 
 DATABASE = "mlflow.db"
 _EXPERIMENT = "mmrag"

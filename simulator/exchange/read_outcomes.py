@@ -15,8 +15,8 @@ from mmrag.errors import DataError
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import NOT_ASKED, NOTHING_TO_JUDGE, JudgeItem, Outcome, Status, Vote
 from simulator.datasets.result_lines import ResultRow, read_rows
-from simulator.run.results.official import ScoredReply
-from simulator.store.export import COLUMNS, OWN
+from simulator.run.results.kit_scoring import ScoredReply
+from simulator.store.run_table import COLUMNS, OWN
 
 _OUTCOMES = {
     **{str(outcome): outcome for outcome in Outcome},

@@ -9,8 +9,8 @@ import msgspec
 
 from mmrag.metrics.scoring_protocols import adjacent_sessions, score
 from mmrag.records import Record, Session, TurnResult
-from simulator.run.config import RunConfig
 from simulator.run.results.turn_results import options_for, scores_by_condition, turns_of
+from simulator.run.run_config import RunConfig
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
 

@@ -13,7 +13,7 @@ from mmrag.records import Reference, Reply, Session, Status, Turn, TurnResult, V
 from simulator.datasets.result_lines import ResultRow, read_rows
 from simulator.exchange.imported_conversation import Brought
 from simulator.exchange.read_outcomes import condition_of, read_turns
-from simulator.run.results.official import ScoredReply
+from simulator.run.results.kit_scoring import ScoredReply
 
 _WITHOUT_REPLY = (
     Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR, Status.EAR_ERROR,

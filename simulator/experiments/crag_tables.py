@@ -15,7 +15,7 @@ from mmrag.metrics.agreement import compare
 from mmrag.metrics.crag_scores import Weights, crag_figures, judges_of, traffic_figures
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import Outcome
-from simulator.counting import counted
+from simulator.message_text import counted
 
 DYNAMISMS = ("real-time", "fast-changing", "slow-changing", "static")
 FORMS = (
@@ -44,7 +44,7 @@ def read_system(place: Path) -> System:
         name = f"{place.name} ({config.get('agent', 'unknown')})"
     else:
         from simulator.exchange.read_outcomes import read_turns
-        from simulator.run.results.official import as_in_kit
+        from simulator.run.results.kit_scoring import as_in_kit
 
         turns = [as_in_kit(said, "crag") for said in read_turns(place)]
         name = place.name

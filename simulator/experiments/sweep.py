@@ -99,7 +99,7 @@ def run_sweep(
 ) -> dict[str, Any]:
     """Run every setting and compare each with the base; `measures` adds figures to the verdicts."""
     from simulator.application.execution import execute
-    from simulator.application.measure import measure
+    from simulator.application.measure_run_or_file import measure
     from simulator.terminal.cost_cap import CostCap, cost_of
     from simulator.terminal.progress import say
 
@@ -227,7 +227,7 @@ def compare_settings(out: Path, settings: Sequence[Setting], measures: str = "")
 
 def _asked(folder: Path) -> dict[str, Any]:
     """What every setting was asked."""
-    from simulator.run.config import read_config
+    from simulator.run.run_config import read_config
     from simulator.store.run_reader import RunReader
 
     with RunReader(folder) as run:

@@ -13,7 +13,7 @@ from typing import Any
 from mmrag.errors import Denied, JudgeError, ServiceError
 from mmrag.judges.measure_registry import Measurer
 from mmrag.judges.papers import preference
-from mmrag.metrics.cases import Case
+from mmrag.metrics.measure_records import Case
 from mmrag.metrics.statistics import generator, wilson
 from mmrag.protocols import Model
 from mmrag.records import Record

@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
+from mmrag.agent_hooks import warm
 from mmrag.errors import ServiceError
 from mmrag.protocols import Completion, GenerateOptions, Message, Model, Resources
-from mmrag.readiness import warm
 from mmrag.records import Evidence
 from mmrag.search.search_wrappers import AroundImageSearch, AroundWebSearch, Ask, Found
-from simulator.faults import met_fault
+from simulator.faults import current_fault
 
 SLOW = 3.0
 """Seconds that a slow part takes longer."""
@@ -70,7 +70,7 @@ class FailingModel:
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
         """Generate one completion, or what comes instead of it."""
-        what = met_fault.now("model")
+        what = current_fault.now("model")
         if what in ("busy", "down"):
             code = "429: too many requests" if what == "busy" else "503: service unavailable"
             raise ServiceError(f"the model answers HTTP {code} (fault model-{what}).")
@@ -88,7 +88,7 @@ class FailingModel:
 
 
 def _searched(part: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
-    what = met_fault.now(part)
+    what = current_fault.now(part)
     if what == "failing":
         raise ServiceError(f"the search of {part} failed (fault {part}-failing).")
     if what == "empty":

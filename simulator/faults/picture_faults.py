@@ -11,7 +11,7 @@ import msgspec
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Query
-from simulator.faults.met_fault import Met
+from simulator.faults.current_fault import Met
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture

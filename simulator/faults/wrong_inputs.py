@@ -13,8 +13,8 @@ import msgspec
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Box, Query, Record, Session
-from simulator.faults.met_fault import Met
-from simulator.faults.spec import draw
+from simulator.faults.current_fault import Met
+from simulator.faults.fault_kinds import draw
 
 POOL = 9
 """Conversations of the data set that others' pictures and words are taken from."""

@@ -21,7 +21,7 @@ import msgspec
 from mmrag.errors import MmragError, ServiceError, Unavailable, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
-from simulator.ears.hearing import Hearing
+from simulator.ears.speech_pipeline import Hearing
 from simulator.glasses.simulated_glasses import MOST_WORDS, Pair, Spoken, Stale, spoken
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from mmrag.errors import Denied, EarError, MmragError, Unavailable, UsageError, 
 from mmrag.files.images import LazyImage
 from mmrag.records import ASKS, Heard, Query, Record, Reply, Step, TurnResult
 from mmrag.turn_clock import CLOCK, TurnClock
-from simulator.ears.hearing import Hearing
 from simulator.ears.sounds import read
+from simulator.ears.speech_pipeline import Hearing
 from simulator.glasses.waiting_agent import WaitingAgent
 
 MOST_WORDS = 20_000

@@ -57,7 +57,7 @@ class WearerEnv(gymnasium.Env[Observation, dict[str, Any]]):
     ) -> None:
         """`size` is height and width; `settings` are those of a run, as in `evaluate`."""
         from simulator.parts.run_parts import Parts
-        from simulator.run.config import make_config
+        from simulator.run.run_config import make_config
 
         given = {"seconds": 0.0, **settings, "data": data, "agent": "object:name=policy"}
         config = make_config({**given, "search": "none"})

@@ -17,19 +17,19 @@ from typing import Any
 
 import msgspec
 
-from mmrag.agents.own.daemon_threads import DaemonThreads
-from mmrag.agents.own.foreign_code import contained
-from mmrag.agents.own.isolated_agent import IsolatedReply
-from mmrag.agents.own.reply_checks import checked
+from mmrag.agent_hooks import warm
+from mmrag.agents.external.daemon_threads import DaemonThreads
+from mmrag.agents.external.foreign_code import contained
+from mmrag.agents.external.isolated_agent import IsolatedReply
+from mmrag.agents.external.reply_checks import checked
 from mmrag.errors import MmragError, words
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Agent
-from mmrag.readiness import warm
 from mmrag.records import Exchange, Passage, Query, encode
 from mmrag.search.session_passages import search_in
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 
 
 class Hello(msgspec.Struct):

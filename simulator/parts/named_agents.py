@@ -9,7 +9,7 @@ from typing import TypeVar
 from mmrag.errors import SpecError, UsageError
 from mmrag.protocols import Agent, Resources
 from simulator.parts.own_agents import is_own
-from simulator.run.config import GLASSES
+from simulator.run.run_config import GLASSES
 from simulator.run.time_limits import READY_SECONDS
 from simulator.terminal import shutdown as ending
 
@@ -68,7 +68,7 @@ SEARCHLESS = (
 def searches(text: str, *, seconds: float = READY_SECONDS) -> bool:
     """Whether an agent may use a run's searches; one of Python says so by taking `resources`."""
     from mmrag.agents import agents
-    from mmrag.agents.own.adapters import takes_resources
+    from mmrag.agents.external.adapters import takes_resources
 
     spec = agents.parse(text)
     if spec.name == "faulty":
@@ -82,7 +82,7 @@ def finds_handed(text: str, *, seconds: float = READY_SECONDS) -> bool:
     """Whether what a stage hands over reaches an agent by the run's searches; else it is written
     beneath the question."""
     from mmrag.agents import agents
-    from mmrag.agents.own.kits import takes_search
+    from mmrag.agents.external.kits import takes_search
 
     spec = agents.parse(text)
     if spec.name != "kit" or spec.options.get("rag_context") == "on":
@@ -99,7 +99,7 @@ def make_agent(spec: str, resources: Resources, *, seconds: float = READY_SECOND
 
 def _apart(spec: str, call: Callable[[], T], seconds: float) -> T:
     """What a call of an agent's own code returns, in a thread of its own and within a time."""
-    from mmrag.agents.own.daemon_threads import DaemonThreads
+    from mmrag.agents.external.daemon_threads import DaemonThreads
     from mmrag.errors import AgentError, MmragError, words
 
     def make() -> T:

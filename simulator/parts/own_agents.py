@@ -31,7 +31,7 @@ class OwnAgent(NamedTuple):
 
 def own_agent(given: object) -> OwnAgent:
     """Take an object for an agent, or say in one line why it is none."""
-    from mmrag.agents.own.adapters import PythonAgent, check_takes_query
+    from mmrag.agents.external.adapters import PythonAgent, check_takes_query
 
     if isinstance(given, type):
         raise UsageError(

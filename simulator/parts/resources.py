@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import UsageError
 from mmrag.protocols import Resources, WebSearch
-from mmrag.search.elsewhere import is_elsewhere
+from mmrag.search.external import is_elsewhere
 from mmrag.search.session_passages import KEPT
 
 if TYPE_CHECKING:
@@ -54,12 +54,12 @@ def make_resources(
         news = open_source(str(folder.absolute()))
         web, index = PagesByWords(news.pages, Cut().chunker), news.fingerprint
     elif folder is not None:
-        from mmrag.search.index.open import open_index
+        from mmrag.search.index.opened_index import open_index
 
         found = open_index(folder.absolute())  # an agent may change the working directory
         made.image_search, web, index = found.images, found.web, found.fingerprint
     elif elsewhere:
-        from mmrag.search.elsewhere import searches
+        from mmrag.search.external import searches
 
         web = searches.create(elsewhere)
         index = web.fingerprint
@@ -109,7 +109,7 @@ def world_of(data: str) -> Path | None:
 def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
     from mmrag.encoders import text_encoders
     from mmrag.search.index.build import build_index
-    from mmrag.search.index.open import open_index
+    from mmrag.search.index.opened_index import open_index
     from mmrag.search.index.sources import open_source
     from mmrag.search.web.word_search import PagesByWords
     from simulator.terminal.interruption import interruptible

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import ConflictError, StoreError
 from simulator.parts.own_agents import is_own
-from simulator.run.config import GLASSES, RunConfig, changes, command_of, read_config
+from simulator.run.run_config import GLASSES, RunConfig, changes, command_of, read_config
 
 if TYPE_CHECKING:
     from simulator.store.run_store import RunStore

@@ -16,32 +16,32 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from mmrag.agent_hooks import cores
 from mmrag.cache import Cache, share
 from mmrag.errors import DataError, SpecError, Unavailable, UsageError
-from mmrag.readiness import cores
 from mmrag.records import Session
-from mmrag.search.elsewhere import is_elsewhere
+from mmrag.search.external import is_elsewhere
 from mmrag.search.session_passages import KEPT
-from simulator.counting import counted
+from simulator.message_text import counted
 from simulator.parts.live_wearers import make_wearers
 from simulator.parts.named_agents import check_agent, finds_handed, make_agent, searches
 from simulator.parts.resources import cache_folder, index_folder, make_resources, world_of
 from simulator.parts.run_folder import claim
 from simulator.run.time_limits import READY_SECONDS
 from simulator.stages.single_tasks import as_tasks
-from simulator.stages.spec import NO_TASK, judge_of
+from simulator.stages.stage_names import NO_TASK, judge_of
 from simulator.terminal import shutdown as ending
 
 if TYPE_CHECKING:
     from mmrag.judges.fallback import FallbackJudge
     from mmrag.protocols import Agent, Resources
     from simulator.datasets.session_source import SessionSource
-    from simulator.ears.hearing import Hearing
+    from simulator.ears.speech_pipeline import Hearing
     from simulator.faults.wrong_inputs import Stranger
     from simulator.parts.hosting_options import Hosting
-    from simulator.run.captures import CaptureOptics
-    from simulator.run.config import RunConfig
+    from simulator.run.capture_optics import CaptureOptics
     from simulator.run.live_conversation import Wearers
+    from simulator.run.run_config import RunConfig
     from simulator.run.runner import Plan
     from simulator.stages.truth import Truth
     from simulator.store.run_store import RunStore
@@ -177,7 +177,7 @@ class Parts:
             return None
         if self._base:
             return self._base.hearing
-        from simulator.ears.hearing import Hearing
+        from simulator.ears.speech_pipeline import Hearing
         from simulator.ears.voice_and_ear import ears, voices
 
         return Hearing(
@@ -235,9 +235,9 @@ class Parts:
 
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""
-        from simulator.ears.spec import spoken
+        from simulator.ears.spoken_conditions import spoken
         from simulator.link.profiles import over_links, read_links
-        from simulator.run.captures import degradations
+        from simulator.run.capture_optics import degradations
         from simulator.run.runner import Plan
         from simulator.run.stop_policies import StopPolicy
 
@@ -348,7 +348,7 @@ class Parts:
         self.check_faults(isolated=hosting.isolate)
         if not hosting.isolate:
             return self.make_agent(cached=True, seconds=hosting.ready_seconds)
-        from mmrag.agents.own.isolated_agent import IsolatedAgent
+        from mmrag.agents.external.isolated_agent import IsolatedAgent
 
         ending.agent_is_made()
         return IsolatedAgent(
@@ -414,7 +414,7 @@ class Parts:
     def optics(self) -> CaptureOptics:
         """What degrades pictures, sends them and hands truth over."""
         from simulator.link.profiles import read_links
-        from simulator.run.captures import CaptureOptics
+        from simulator.run.capture_optics import CaptureOptics
 
         links = read_links(self.settings.link)
         return CaptureOptics(self.truth if self._stages else None, links)
@@ -441,7 +441,7 @@ class Parts:
 
     @cached_property
     def _stages(self) -> tuple[str, ...]:
-        from simulator.stages.spec import stages
+        from simulator.stages.stage_names import stages
 
         return stages(self.settings.stages)[1:]
 
@@ -453,7 +453,7 @@ class Parts:
 
     @cached_property
     def _strangers(self) -> tuple[Stranger, ...]:
-        from simulator.faults.spec import WRONG_INPUT, kind_of_fault
+        from simulator.faults.fault_kinds import WRONG_INPUT, kind_of_fault
         from simulator.faults.wrong_inputs import strangers
 
         wrong = any(kind_of_fault(fault) in WRONG_INPUT for fault in self._faults)
@@ -461,7 +461,7 @@ class Parts:
 
     @cached_property
     def _faults(self) -> tuple[str, ...]:
-        from simulator.faults.spec import faults
+        from simulator.faults.fault_kinds import faults
 
         return faults(self.settings.faults)
 
@@ -478,7 +478,7 @@ class Parts:
 def ear_alone(settings: RunConfig) -> Hearing | Unavailable:
     """Who writes down what an app says aloud, or why nobody does here: one that writes needs no
     ear."""
-    from simulator.ears.hearing import Hearing
+    from simulator.ears.speech_pipeline import Hearing
     from simulator.ears.voice_and_ear import ears
 
     try:

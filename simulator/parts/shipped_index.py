@@ -57,7 +57,7 @@ def _is_current() -> bool:
     """Whether today's encoders made it; if not, an index is built as for any world."""
     from mmrag.encoders import image_encoders, text_encoders
     from mmrag.search.image.views import KIND as VIEWS
-    from mmrag.search.index.identity import read_manifest
+    from mmrag.search.index.index_manifest import read_manifest
 
     images, web = read_manifest(FOLDER / "images"), read_manifest(FOLDER / "web")
     return (images.encoder, images.views, web.encoder) == (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mmrag.metrics.scoring_protocols import StopRule, TurnScore, shares_of
 from mmrag.records import JudgeItem, Outcome
-from simulator.run.results.official import OFFICIAL, ScoredReply, as_in_kit
+from simulator.run.results.kit_scoring import OFFICIAL, ScoredReply, as_in_kit
 
 OUTCOMES = ("perfect", "acceptable", "missing", "incorrect", "unscored")
 SHARES = ("right", "missed", "wrong")

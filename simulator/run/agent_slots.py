@@ -6,10 +6,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 
-from mmrag.agents.own.foreign_code import contained, ended
+from mmrag.agent_hooks import NOTHING_ASKED, capacity, ready, warm
+from mmrag.agents.external.foreign_code import contained, ended
 from mmrag.errors import AgentError
 from mmrag.protocols import Agent
-from mmrag.readiness import NOTHING_ASKED, capacity, ready, warm
 from simulator.run.time_limits import READY_SECONDS
 
 Place = Callable[[], contextlib.AbstractAsyncContextManager[None]]

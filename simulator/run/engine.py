@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from mmrag.agents.own.foreign_code import contained, ended
-from mmrag.agents.own.reply_checks import checked
+from mmrag.agent_hooks import turn_seconds
+from mmrag.agents.external.foreign_code import contained, ended
+from mmrag.agents.external.reply_checks import checked
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.errors import AgentError, DataError, Denied, EarError, MmragError, words
 from mmrag.files.retries import doubled, retried
 from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
-from mmrag.readiness import turn_seconds
 from mmrag.records import (
     Exchange,
     History,
@@ -41,13 +41,13 @@ from mmrag.records import (
 from mmrag.search.session_passages import search_in
 from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
-from simulator.ears.hearing import Hear
-from simulator.faults.met_fault import arriving, declared, fault_of, meeting
+from simulator.ears.speech_pipeline import Hear
+from simulator.faults.current_fault import arriving, declared, fault_of, meeting
 from simulator.faults.picture_faults import arrived
 from simulator.faults.wrong_inputs import Stranger, given
 from simulator.run.agent_slots import Place
 from simulator.run.gaze import gaze_of
-from simulator.stages.handing import handed
+from simulator.stages.handed_truth import handed
 from simulator.wearer.waiting import Waiting, cut_off
 
 Commit = Callable[..., Awaitable[None]]

@@ -18,8 +18,8 @@ from mmrag.errors import MmragError, StoreError
 from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, reply_status
-from simulator.ears.hearing import Hear
-from simulator.faults.met_fault import declared, fault_of
+from simulator.ears.speech_pipeline import Hear
+from simulator.faults.current_fault import declared, fault_of
 from simulator.run.agent_slots import Place
 from simulator.run.engine import Rules, broken_turns, history_of, one_turn, query_of, skipped
 from simulator.store.run_reader import RunReader

@@ -15,22 +15,22 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from mmrag.agents.own.daemon_threads import DaemonThreads
+from mmrag.agent_hooks import cores
+from mmrag.agent_hooks import kept as tell_kept
+from mmrag.agents.external.daemon_threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
-from mmrag.readiness import cores
-from mmrag.readiness import kept as tell_kept
 from mmrag.records import Record, Session, TurnResult, spoken_condition
-from simulator.ears.hearing import Hear
-from simulator.ears.spec import split
-from simulator.faults.spec import kind_of_fault, needs_picture
+from simulator.ears.speech_pipeline import Hear
+from simulator.ears.spoken_conditions import split
+from simulator.faults.fault_kinds import kind_of_fault, needs_picture
 from simulator.link.profiles import Links
 from simulator.run.agent_slots import Place, Places
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.stop_policies import StopPolicy
 from simulator.run.time_limits import READY_SECONDS
-from simulator.stages.spec import BLIND, conditions_of, split_condition
+from simulator.stages.stage_names import BLIND, conditions_of, split_condition
 from simulator.store.commit_waiter import Gathering, Landing
 from simulator.store.run_store import RunStore
 from simulator.wearer.talk import KEY

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from mmrag.errors import MmragError, StoreError
-from mmrag.metrics.cases import Measurement
+from mmrag.metrics.measure_records import Measurement
 from mmrag.protocols import Completion
 from mmrag.records import Session, Status, TurnResult, Verdict, decode_as
 from simulator.store import loss_detection, store_schema

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import StoreError, UsageError
-from mmrag.metrics.cases import Measurement
+from mmrag.metrics.measure_records import Measurement
 from mmrag.protocols import Completion
 from mmrag.records import Capture, Session, Status, TurnResult, Verdict, encode, reply_status
 from simulator.store import store_schema

@@ -16,7 +16,7 @@ import msgspec
 from mmrag.errors import DataError, UsageError
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, encode, reply_status
 from mmrag.text.normalise import normalise
-from simulator.faults.met_fault import declared, fault_of
+from simulator.faults.current_fault import declared, fault_of
 from simulator.wearer.colours import has, inside, painted
 from simulator.wearer.moves import right_for
 from simulator.wearer.person import PersonTalk, brought_back

@@ -26,7 +26,7 @@ from mmrag.records import (
     Utterance,
     outcome_of,
 )
-from simulator.ears.hearing_loss import misheard
+from simulator.ears.recognition_losses import misheard
 from simulator.wearer.moves import COSTS, Move, Situation, about_main, after, pointing, remedy
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.sight import Sight

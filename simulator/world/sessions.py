@@ -17,9 +17,9 @@ from mmrag.errors import DataError, SpecError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
 from simulator.datasets.content_hashes import Contents
-from simulator.datasets.own.lines import is_gaze
+from simulator.datasets.hugging_face_tables import class_names
+from simulator.datasets.own.line_parser import is_gaze
 from simulator.datasets.read_options import Reading
-from simulator.datasets.tables import class_names
 from simulator.datasets.unreadable_row import broken_session, words_of
 from simulator.world.build.table_parts import SPLITS, columns_without_pictures, plain_quality
 from simulator.world.build.world_manifest import read_manifest

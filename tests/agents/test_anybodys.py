@@ -18,18 +18,18 @@ import pytest
 from answering import answering
 from PIL import Image
 
+from mmrag.agent_hooks import warm
 from mmrag.agents import agents
-from mmrag.agents.own.adapters import CommandAgent, HttpAgent, request_of
-from mmrag.agents.own.kits import KitAgent, SearchPipeline
+from mmrag.agents.external.adapters import CommandAgent, HttpAgent, request_of
+from mmrag.agents.external.kits import KitAgent, SearchPipeline
 from mmrag.agents.paper.baselines import PAGES, THRESHOLD
 from mmrag.cache import Cache, share
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
-from mmrag.readiness import warm
 from mmrag.records import Evidence, Exchange, Query, Reply
-from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
 from mmrag.text.tokens import count_tokens
 from simulator.faults.failing_parts import with_faults
 

@@ -13,11 +13,12 @@ import pytest
 from answering import Asked, answering
 from PIL import Image
 
+from mmrag.agent_hooks import warm
 from mmrag.agents import agents
 from mmrag.agents.ask_line import parse_ask_line
-from mmrag.agents.own.adapters import CommandAgent, command
-from mmrag.agents.own.kits import KitAgent
-from mmrag.agents.own.reply_checks import checked
+from mmrag.agents.external.adapters import CommandAgent, command
+from mmrag.agents.external.kits import KitAgent
+from mmrag.agents.external.reply_checks import checked
 from mmrag.agents.paper.baselines import Straightforward
 from mmrag.agents.reply_format import make_reply
 from mmrag.agents.tool_user import ToolUser
@@ -27,7 +28,6 @@ from mmrag.judges import make_judge
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
-from mmrag.readiness import warm
 from mmrag.records import (
     Capture,
     Exchange,

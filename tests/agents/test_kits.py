@@ -17,14 +17,14 @@ import pytest
 from PIL import Image
 
 from mmrag.agents import agents
-from mmrag.agents.own.kits import SearchPipeline
+from mmrag.agents.external.kits import SearchPipeline
 from mmrag.errors import SpecError
 from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.protocols import Resources
 from mmrag.records import Capture, Evidence, Exchange, Query, Reference, Session, Status, Turn
-from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.run.agent_slots import Places
@@ -224,7 +224,7 @@ def test_an_installed_package_is_left_alone(kit: Path) -> None:
 def test_torchvision_is_mended_before_their_imports(
     shapes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mmrag.agents.own import kits
+    from mmrag.agents.external import kits
 
     mended: list[bool] = []
     monkeypatch.setattr(

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from mmrag import turn_clock
-from mmrag.agents.own import adapters
-from mmrag.agents.own.adapters import HttpAgent, PythonAgent
+from mmrag.agents.external import adapters
+from mmrag.agents.external.adapters import HttpAgent, PythonAgent
 from mmrag.cache import Cache, CachedModel
 from mmrag.errors import MmragError, ServiceError, ServiceTimeout, SpecError
 from mmrag.files.http_bodies import Events

@@ -22,11 +22,11 @@ from measuring_parts import Letters, Reader, asked, replied, write_run
 
 from mmrag.errors import Denied, ServiceError
 from mmrag.judges.measure_registry import chosen_measures, label_measurers, model_measurers
-from mmrag.metrics.cases import Measurement
 from mmrag.metrics.grounding import GARAGE
+from mmrag.metrics.measure_records import Measurement
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Passage, Reply, Session, Status
-from simulator.application.run_measures import case_of, measure_run, paid_once
+from simulator.application.measure_replies import case_of, measure_run, paid_once
 from simulator.application.stored_run import load_run
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
@@ -228,7 +228,7 @@ sys.path.insert(0, {here!r})
 from pathlib import Path
 from measuring_parts import Letters, Reader
 from mmrag.judges.measure_registry import chosen_measures, model_measurers
-from simulator.application.run_measures import measure_run, paid_once, paid_once
+from simulator.application.measure_replies import measure_run, paid_once, paid_once
 from simulator.store.run_store import RunStore
 
 class Logged(Reader):

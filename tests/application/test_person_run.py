@@ -112,7 +112,7 @@ def test_it_is_compared_with_the_simulated_wearer_goal_by_goal(
 ) -> None:
     with RunReader(played) as run:
         config = msgspec.convert(run.meta("config"), dict[str, Any])
-    from simulator.run.config import make_config
+    from simulator.run.run_config import make_config
 
     simulated = make_config({**config, "wearer": "live"})
     parts = Parts(simulated, agent=Says(lambda q: "I don't know"), progress=False)
@@ -400,7 +400,7 @@ def test_a_run_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_run_that_no_person_plays_is_refused(played: Path, tmp_path: Path) -> None:
     table = playing(tmp_path)
     with RunStore(tmp_path / "other") as store:
-        from simulator.run.config import RunConfig
+        from simulator.run.run_config import RunConfig
 
         store.set_meta("config", RunConfig())
     with pytest.raises(UsageError, match="no person plays"):

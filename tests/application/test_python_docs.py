@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import simulator
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 
 DOCS = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
 README = (Path(__file__).parents[2] / "README.md").read_text()

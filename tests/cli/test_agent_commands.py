@@ -140,7 +140,7 @@ def test_risk_and_coverage():
 
 @pytest.mark.parametrize("kind", ["light", "likeness"])
 def test_the_word_of_the_wearer_sifts_likenesses(kind):
-    from mmrag.agents.grounded.entities import prefer_kind, resolve
+    from mmrag.agents.grounded.entity_resolution import prefer_kind, resolve
 
     hits = [
         Evidence(source="image-kg", id="1", score=0.9, text="Foo Bar Belfry", attributes={"type": "tower"}),

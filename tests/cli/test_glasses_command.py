@@ -11,7 +11,7 @@ import httpx
 from called_command import mmrag
 
 from mmrag.local_server import listen
-from simulator.run.config import GLASSES, RunConfig
+from simulator.run.run_config import GLASSES, RunConfig
 from simulator.store.run_store import RunStore
 
 

@@ -12,7 +12,7 @@ from called_command import mmrag
 from measuring_parts import Reader, write_run
 
 from mmrag.models import models
-from simulator.application.measure import measure
+from simulator.application.measure_run_or_file import measure
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_reader import RunReader

@@ -21,8 +21,8 @@ from mmrag.errors import ConflictError, UsageError
 from mmrag.records import Usage
 from simulator.application.execution import forget_failures
 from simulator.parts.run_folder import claim
-from simulator.run.captures import degradations
-from simulator.run.config import RunConfig, load_config
+from simulator.run.capture_optics import degradations
+from simulator.run.run_config import RunConfig, load_config
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 

@@ -16,14 +16,14 @@ from called_command import mmrag
 from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
 from simulator import evaluate
 from simulator.cluster import ray_connection as connecting
-from simulator.cluster.keeper import LeasedConversation
 from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import Lost, answered, connected
 from simulator.cluster.session_lookup import Sessions
+from simulator.cluster.shard_keeper import LeasedConversation
 from simulator.cluster.worker import Job, Worker
 from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.store.run_store import RunStore
 
 QUICK = ("--data", "mini", "--agent", "random", "--search", "none", "--judge", "exact")

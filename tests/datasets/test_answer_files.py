@@ -11,7 +11,7 @@ import pytest
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.grounding import Support
 from simulator.datasets.papers.answer_files import read_answers
-from simulator.datasets.papers.answered_record import Answered, session_of
+from simulator.datasets.papers.answer_records import Answered, session_of
 
 OWN = {"question": "How long is it?", "answer": "40 m [2].", "contexts": ["It is old.", "40 m."]}
 

@@ -14,9 +14,9 @@ from PIL import Image
 
 from mmrag.errors import SpecError
 from simulator.datasets import open_data
-from simulator.datasets.papers.as_kit import LEFT_OUT, REPLACED, SIZE
 from simulator.datasets.papers.crag_mm import CragMM
-from simulator.run.config import RunConfig, make_config
+from simulator.datasets.papers.kit_conventions import LEFT_OUT, REPLACED, SIZE
+from simulator.run.run_config import RunConfig, make_config
 from simulator.store.run_reader import RunReader
 
 

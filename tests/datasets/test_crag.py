@@ -14,8 +14,8 @@ import pytest
 from mmrag.errors import DataError
 from mmrag.records import Session
 from simulator.datasets import open_data
+from simulator.datasets.file_rows import Row
 from simulator.datasets.papers.crag import CHUNK, MAX_PAGE_TEXT, PAGE, SNIPPET, CragQuestions
-from simulator.datasets.rows import Row
 
 PAGE_ONE = {
     "page_name": "Orlan Works &amp; its shares",
@@ -175,7 +175,7 @@ def test_an_archive_is_refused_with_the_cure(tmp_path: Path) -> None:
 def test_two_rows_of_a_large_file_cost_two_rows(tmp_path: Path) -> None:
     """`--limit 2` of the published file must not unpack all of it to count its rows."""
     from simulator.parts.run_parts import Parts
-    from simulator.run.config import RunConfig
+    from simulator.run.run_config import RunConfig
 
     class Watched(CragQuestions):
         def _rows(self) -> Iterator[tuple[str, Row]]:

@@ -22,7 +22,7 @@ from mmrag.judges.papers.reference_measures import (
     QuestEval,
     Retrieval,
 )
-from mmrag.metrics.cases import Case
+from mmrag.metrics.measure_records import Case
 from mmrag.models.scripted import ScriptedModel
 from mmrag.passages import Cut
 from mmrag.protocols import Completion, GenerateOptions, Message
@@ -30,14 +30,14 @@ from mmrag.records import Status, TurnResult
 from mmrag.search.index.articles import article_name
 from mmrag.search.index.sources import open_source
 from mmrag.search.session_passages import search_in
-from simulator.application.run_measures import case_of
+from simulator.application.measure_replies import case_of
 from simulator.datasets import open_data
 from simulator.datasets.unreadable_row import problem_of
 from simulator.parts.resources import cut_pages, make_resources
 from simulator.parts.run_parts import Parts
 from simulator.parts.toolboxes import toolboxes
-from simulator.run.config import make_config
 from simulator.run.engine import Rules, query_of
+from simulator.run.run_config import make_config
 
 NEWS = "青石镇新图书馆2030年8月5日启用，藏书42万册。"
 ARTICLE = "2030-08-05 10:02，正文：本报讯 " + NEWS

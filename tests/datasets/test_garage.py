@@ -11,11 +11,11 @@ from garage_rows import PASSAGES, garage_row
 
 from mmrag.errors import DataError
 from mmrag.records import Status
-from simulator.application.measure import measure
+from simulator.application.measure_run_or_file import measure
 from simulator.datasets import open_data
 from simulator.datasets.papers.answer_files import read_answers
 from simulator.datasets.unreadable_row import problem_of
-from simulator.run.config import make_config
+from simulator.run.run_config import make_config
 from simulator.store.run_reader import RunReader
 
 

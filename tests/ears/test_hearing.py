@@ -11,8 +11,8 @@ import pytest
 from small_sounds import Writes, tones, turn, wav
 
 from mmrag.errors import DataError, ServiceError, ServiceTimeout
-from simulator.ears.hearing import MOST_HEARD, Hearing
 from simulator.ears.sounds import RATE, Sound
+from simulator.ears.speech_pipeline import MOST_HEARD, Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from mmrag.errors import SpecError
 from mmrag.records import spoken_condition
-from simulator.ears.hearing_loss import Loss, loss, marked, misheard
-from simulator.ears.spec import split, spoken
+from simulator.ears.recognition_losses import Loss, loss, marked, misheard
+from simulator.ears.spoken_conditions import split, spoken
 
 
 @pytest.mark.parametrize(

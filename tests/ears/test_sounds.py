@@ -9,10 +9,10 @@ import pytest
 from small_sounds import wav
 
 from mmrag.errors import DataError
-from simulator.ears.hearing_loss import loss
 from simulator.ears.noises import LEVELS, noisy, power
+from simulator.ears.recognition_losses import loss
 from simulator.ears.sounds import MAX_BYTES, RATE, Sound, read, read_file
-from simulator.ears.spec import KINDS
+from simulator.ears.spoken_conditions import KINDS
 from simulator.ears.tones import ToneEar, ToneVoice
 
 

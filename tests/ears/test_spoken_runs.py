@@ -15,9 +15,9 @@ from small_sounds import Writes, hold, tones, turn, wav
 
 from mmrag.errors import Denied, SpecError, UsageError
 from mmrag.records import Reply, Status
-from simulator.ears.hearing import Hearing
+from simulator.ears.speech_pipeline import Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -339,7 +339,7 @@ def test_a_live_wearer_says_what_was_misheard_and_it_is_proved(tmp_path: Path) -
 
 def test_programs_and_servers_get_the_sound_where_their_spec_says_so() -> None:
     from mmrag.agents import agents
-    from mmrag.agents.own.adapters import request_of
+    from mmrag.agents.external.adapters import request_of
     from mmrag.protocols import Resources
     from mmrag.records import Query
 
@@ -354,7 +354,7 @@ def test_programs_and_servers_get_the_sound_where_their_spec_says_so() -> None:
 
 
 def test_exported_turns_have_what_was_heard(tmp_path: Path) -> None:
-    from simulator.store.export import write_table
+    from simulator.store.run_table import write_table
 
     hold(tmp_path / "a", ByNumber(), tones(), sessions=1, spoken=("quiet",))
     with RunReader(tmp_path / "a") as run:

@@ -22,7 +22,7 @@ from mmrag.records import (
     Usage,
     Verdict,
 )
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.store.run_store import RunStore
 
 SCRIPT = '</script><script>alert("x")</script><img src=x onerror=alert(1)>'

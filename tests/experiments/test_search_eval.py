@@ -15,7 +15,7 @@ from mmrag.errors import UsageError
 from mmrag.search.index.build import build_index
 from mmrag.search.index.sources import open_source
 from simulator.experiments.search_eval import SearchCase, summarise
-from simulator.run.captures import CaptureOptics, degradations
+from simulator.run.capture_optics import CaptureOptics, degradations
 from simulator.world.sessions import mini_folder, read_world
 
 ENCODER = ColourEncoder()

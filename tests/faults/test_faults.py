@@ -20,16 +20,16 @@ from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message, Resources
 from mmrag.records import Evidence, Query, Reply, Session, Status, TurnResult
-from simulator.faults import failing_parts, met_fault, picture_faults
+from simulator.faults import current_fault, failing_parts, picture_faults
+from simulator.faults.current_fault import DELAYS, Met
 from simulator.faults.failing_parts import with_faults
-from simulator.faults.met_fault import DELAYS, Met
+from simulator.faults.fault_kinds import KINDS, SHARES, WRONG_INPUT, faults, is_hit
 from simulator.faults.picture_faults import arrived
-from simulator.faults.spec import KINDS, SHARES, WRONG_INPUT, faults, is_hit
 from simulator.faults.wrong_inputs import strangers
 from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
 from simulator.run.engine import Rules
+from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
@@ -106,7 +106,7 @@ def held(folder: Path, sessions: list[Session], *conditions: str, **rules: Any) 
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failing_parts, "SLOW", 0.05)
     monkeypatch.setattr(picture_faults, "AFFORDED", 500)
-    monkeypatch.setattr(met_fault, "SECONDS", dict.fromkeys(met_fault.SECONDS, 0.05))
+    monkeypatch.setattr(current_fault, "SECONDS", dict.fromkeys(current_fault.SECONDS, 0.05))
 
 
 @pytest.fixture(scope="module")
@@ -240,16 +240,16 @@ def test_a_fault_leaves_nothing_in_the_cache(tmp_path: Path) -> None:
 
     cached = with_faults(share(RESOURCES, Cache()))
     assert cached.web_search is not None
-    with met_fault.meeting(met_fault.Met(kind="web-wrong", draw=0.5)):
+    with current_fault.meeting(current_fault.Met(kind="web-wrong", draw=0.5)):
         wrong = cached.web_search.search_text(["q"], 3)[0]
     right = cached.web_search.search_text(["q"], 3)[0]
     assert [e.id for e in right] == ["q-0", "q-1", "q-2"]
     assert [e.id for e in wrong] == ["q-3", "q-4", "q-5"]
-    with met_fault.meeting(met_fault.Met(kind="web-stale", draw=0.5)):
+    with current_fault.meeting(current_fault.Met(kind="web-stale", draw=0.5)):
         stale = cached.web_search.search_text(["q"], 4)[0]
     assert [e.id for e in stale] == ["q-0", "q-1"]  # the newer half is not known yet
     assert cached.image_search is not None
-    with met_fault.meeting(met_fault.Met(kind="web-stale", draw=0.5)):
+    with current_fault.meeting(current_fault.Met(kind="web-stale", draw=0.5)):
         assert len(cached.image_search.search_images([LazyImage.from_bytes(b"x")], 4)[0]) == 4
 
 

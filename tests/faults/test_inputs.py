@@ -9,10 +9,10 @@ from small_runs import make_session
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Exchange, Query
-from simulator.faults.met_fault import Met
+from simulator.faults.current_fault import Met
 from simulator.faults.wrong_inputs import POOL, given, strangers
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 
 SESSIONS = [make_session(n) for n in range(12)]
 OTHERS = strangers(SESSIONS)

@@ -11,7 +11,7 @@ from called_command import mmrag
 
 from mmrag.errors import DataError
 from mmrag.files.bounded_yaml import MOST, compose, parse, read
-from simulator.run.config import load_config
+from simulator.run.run_config import load_config
 
 ROOT = Path(__file__).parents[2]
 

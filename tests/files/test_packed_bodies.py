@@ -14,7 +14,7 @@ import pytest
 from answering import Answering, Asked, answering
 from PIL import Image
 
-from mmrag.agents.own.adapters import HttpAgent
+from mmrag.agents.external.adapters import HttpAgent
 from mmrag.errors import AgentError, ImageError, MmragError, ServiceError
 from mmrag.files.images import LazyImage
 from mmrag.files.retries import retried

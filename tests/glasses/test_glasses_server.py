@@ -22,7 +22,7 @@ from simulator import load_run
 from simulator.glasses.server import PROTOCOL
 from simulator.glasses.simulated_glasses import Pair, Spoken, Stale
 from simulator.link.profiles import over_links, read_links
-from simulator.run.captures import CaptureOptics
+from simulator.run.capture_optics import CaptureOptics
 from simulator.store.run_reader import RunReader
 
 

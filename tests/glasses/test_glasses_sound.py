@@ -16,18 +16,18 @@ import httpx
 import pytest
 from worn_glasses import NO_EAR, Worn, finish, results, words_of
 
-from mmrag import extras
+from mmrag import optional_packages
 from mmrag.errors import DataError, Denied, SpecError, Unavailable
 from mmrag.records import Heard, Query, Status
-from simulator.ears.hearing import Hearing
 from simulator.ears.sounds import RATE, Sound, read
+from simulator.ears.speech_pipeline import Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.glasses import server
 from simulator.glasses.simulated_glasses import Pair, Spoken
 from simulator.parts.run_parts import ear_alone
-from simulator.run.config import RunConfig
 from simulator.run.engine import ask_turn
 from simulator.run.results.turn_results import deaf_notes
+from simulator.run.run_config import RunConfig
 from simulator.store.run_reader import RunReader
 
 AUDIO = {"content-type": "audio/wav"}
@@ -178,7 +178,7 @@ def test_without_the_extra_one_line_names_it_and_words_are_heard(worn: Callable[
 
 
 def test_an_ear_is_needed_only_by_those_who_reply_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+    monkeypatch.setattr(optional_packages, "find_spec", lambda _: None)
     assert isinstance(ear_alone(RunConfig()), Unavailable)
     assert isinstance(ear_alone(RunConfig(ear="tones")), Hearing)
     with pytest.raises(SpecError, match="no ear"):

@@ -21,7 +21,7 @@ from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
 from simulator import WearerEnv, evaluate
 from simulator.glasses.wearer_env import reward_of
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 
 LIMIT = 4
 REFERENCES = {

@@ -13,14 +13,14 @@ import httpx
 from small_runs import Equality
 from websockets.sync.client import connect
 
+from mmrag.agent_hooks import end
 from mmrag.errors import Unavailable
 from mmrag.local_server import listen
-from mmrag.readiness import end
 from mmrag.records import Session
-from simulator.ears.hearing import Hearing
+from simulator.ears.speech_pipeline import Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.glasses.server import GlassesServer
-from simulator.run.captures import CaptureOptics
+from simulator.run.capture_optics import CaptureOptics
 from simulator.run.engine import Rules
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader

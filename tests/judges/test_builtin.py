@@ -25,7 +25,7 @@ from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import JudgeItem, Outcome
 from mmrag.text.chinese import western
 from mmrag.text.normalise import plain
-from simulator.run.results.official import ScoredReply, as_in_kit
+from simulator.run.results.kit_scoring import ScoredReply, as_in_kit
 
 PAIRS = [
     json.loads(line)

@@ -20,8 +20,8 @@ from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.judges.papers.ragas_offline import EncoderRagas
 from mmrag.judges.papers.support import EncoderSupport, ModelSupport, deflects, names_and_numbers
 from mmrag.judges.structured_replies import REQUEST_CHARS, batches, passage_batches, split
-from mmrag.metrics.cases import Annotations, Case, Eligibility, Measurement
 from mmrag.metrics.grounding import GARAGE, Support
+from mmrag.metrics.measure_records import Annotations, Case, Eligibility, Measurement
 from mmrag.records import Passage
 
 OPPENHEIMER = Passage(

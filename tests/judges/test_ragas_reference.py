@@ -12,8 +12,8 @@ from measuring_parts import Letters, Reader, Says
 from mmrag.errors import SpecError
 from mmrag.judges.measure_registry import chosen_measures, model_measurers
 from mmrag.judges.papers.ragas_reference import MEASURES, ReferenceRagas
-from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import answer_correctness, context_precision, noise_sensitivity
+from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.metrics.measures import measure
 from mmrag.records import Passage
 

@@ -19,7 +19,7 @@ from simulator.link.profiles import (
     split_link,
 )
 from simulator.optics.light.processing import packed
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 
 
 def test_every_profile_that_ships_names_its_sources() -> None:

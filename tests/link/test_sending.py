@@ -14,7 +14,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
 from simulator.link.profiles import Profile, read_links, shipped
 from simulator.link.sending import MARGIN, send
-from simulator.run.captures import CaptureOptics
+from simulator.run.capture_optics import CaptureOptics
 from simulator.run.gaze import gaze_of
 
 PLAIN = Profile(bytes_per_second=1000, capture=(4000, 4000), longest=160)

@@ -19,9 +19,9 @@ from mmrag.judges.papers.ragas_reference import MEASURES as REFERENCE
 from mmrag.judges.papers.reference_measures import BERT, BertScore
 from mmrag.judges.papers.reference_measures import MEASURES as CRUD
 from mmrag.metrics.bert_score import TokenVectors, bert_score
-from mmrag.metrics.cases import Case
 from mmrag.metrics.crag_scores import grades, mean_of_judges, traffic_weighted
 from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, garage, grounded
+from mmrag.metrics.measure_records import Case
 from mmrag.metrics.measures import MEASURES, RANKED, measure
 from mmrag.metrics.overlap import (
     UNKNOWN,

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from mmrag.encoders.vector_cache import EmbeddingCache
-from mmrag.search.index.open import read_manifests
+from mmrag.search.index.opened_index import read_manifests
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.web.bm25 import titled
 from simulator.parts import shipped_index
 from simulator.parts.named_agents import searches
 from simulator.parts.resources import index_folder
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.world.sessions import mini_folder
 
 TABLES = ("kg.parquet", "pages.parquet")

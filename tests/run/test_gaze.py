@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from small_runs import ByNumber, Equality, make_session, picture
 
-from mmrag.agents.own.adapters import request_of
+from mmrag.agents.external.adapters import request_of
 from mmrag.agents.paper.baselines import Straightforward
 from mmrag.errors import SpecError
 from mmrag.files.images import LazyImage
@@ -16,10 +16,10 @@ from mmrag.metrics.scoring_protocols import strikes
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Capture, Query, Session
-from simulator.run.captures import CaptureOptics
-from simulator.run.config import RunConfig, make_config
+from simulator.run.capture_optics import CaptureOptics
 from simulator.run.engine import Rules, hold_conversation, query_of
 from simulator.run.gaze import gaze_of
+from simulator.run.run_config import RunConfig, make_config
 
 
 def looking(*gazes: tuple[float, float] | None) -> Session:

@@ -21,9 +21,9 @@ from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import ScoreOptions, run_state, score_run
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
-from simulator.store.export import columns_of, turn_rows
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
+from simulator.store.run_table import columns_of, turn_rows
 from simulator.wearer.proof import prove
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY

@@ -13,13 +13,13 @@ import pytest
 from PIL import Image
 from small_runs import ByNumber, Equality, make_session, run_all
 
-from mmrag.agents.own import daemon_threads, foreign_code
-from mmrag.agents.own.adapters import PythonAgent
-from mmrag.agents.own.kits import KitAgent
+from mmrag.agents.external import daemon_threads, foreign_code
+from mmrag.agents.external.adapters import PythonAgent
+from mmrag.agents.external.kits import KitAgent
 from mmrag.errors import AgentError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Query, Reply, Status, Step, TurnResult, Usage
-from simulator.run.captures import CaptureOptics
+from simulator.run.capture_optics import CaptureOptics
 from simulator.run.engine import Rules
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader

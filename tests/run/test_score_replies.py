@@ -16,7 +16,7 @@ from mmrag.records import JudgeItem, Outcome
 from mmrag.text.normalise import official_exact
 from mmrag.text.refusals import official_missing
 from simulator.run.engine import Rules
-from simulator.run.results.official import ScoredReply, as_in_kit, is_left
+from simulator.run.results.kit_scoring import ScoredReply, as_in_kit, is_left
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.store.run_reader import RunReader
 

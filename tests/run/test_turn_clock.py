@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from small_runs import ByNumber, Equality, make_session, run_all
 
+from mmrag.agent_hooks import capacity, cores
 from mmrag.agents import agents
+from mmrag.agents.external.adapters import PythonAgent
 from mmrag.agents.fakes import FaultyAgent
-from mmrag.agents.own.adapters import PythonAgent
 from mmrag.errors import AgentError, Unavailable
 from mmrag.protocols import Resources
-from mmrag.readiness import capacity, cores
 from mmrag.records import Query, Reply, Session, Status
 from simulator.run.engine import Rules
 from simulator.run.runner import Plan, run_sessions

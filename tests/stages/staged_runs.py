@@ -13,10 +13,10 @@ from mmrag.agents.fakes import Due
 from mmrag.protocols import Agent
 from mmrag.records import Passage, Session
 from simulator.reports.figures.report import ReportOptions, load_report_runs
-from simulator.run.captures import CaptureOptics
+from simulator.run.capture_optics import CaptureOptics
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.spec import stages
+from simulator.stages.stage_names import stages
 from simulator.stages.truth import KnownTruth, with_name
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore

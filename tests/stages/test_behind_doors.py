@@ -15,7 +15,7 @@ import pytest
 from called_command import mmrag
 
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.store.run_store import RunReader
 
 STAGES = ("clean", "pointed", "named", "paged", "told")

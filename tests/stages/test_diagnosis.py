@@ -12,8 +12,8 @@ from mmrag.protocols import Agent
 from mmrag.records import Query, Reply, Session
 from simulator.reports.figures.diagnosis import IGNORES, in_words
 from simulator.reports.figures.report import ReportOptions, load_report_runs
-from simulator.run.captures import CaptureOptics
-from simulator.stages.spec import LOSSES
+from simulator.run.capture_optics import CaptureOptics
+from simulator.stages.stage_names import LOSSES
 from simulator.stages.truth import KnownTruth, OwnTruth
 from simulator.store.run_reader import RunReader
 

@@ -16,11 +16,11 @@ from mmrag.errors import DataError, SpecError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Evidence, Query, Session
 from mmrag.search.session_passages import HandedSearch, SessionSearch, search_in
-from simulator.run.captures import CaptureOptics
-from simulator.run.config import RunConfig
+from simulator.run.capture_optics import CaptureOptics
 from simulator.run.engine import Rules, query_of
-from simulator.stages.handing import box_in
-from simulator.stages.spec import stages
+from simulator.run.run_config import RunConfig
+from simulator.stages.handed_truth import box_in
+from simulator.stages.stage_names import stages
 from simulator.store.run_reader import RunReader
 
 

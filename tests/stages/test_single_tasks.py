@@ -21,10 +21,10 @@ from mmrag.judges.simple import ExactJudge
 from mmrag.records import JudgeItem, Session
 from simulator.datasets import open_data
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
 from simulator.run.engine import Rules, query_of
+from simulator.run.run_config import RunConfig
 from simulator.stages.single_tasks import as_tasks
-from simulator.stages.spec import TASKS
+from simulator.stages.stage_names import TASKS
 from simulator.stages.truth import OwnTruth
 from simulator.store.run_reader import RunReader
 

@@ -21,9 +21,9 @@ from mmrag.errors import ConflictError, ImageError, StoreError
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult, Verdict
 from simulator.datasets import open_data
 from simulator.parts.run_folder import claim
-from simulator.run.config import RunConfig
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import ScoreOptions, score_run
+from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions
 from simulator.store import store_schema
 from simulator.store.run_reader import RunReader

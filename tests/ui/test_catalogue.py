@@ -10,7 +10,7 @@ import pytest
 from ui_parts import result, session, write_run
 
 from mmrag.errors import MmragError
-from mmrag.metrics.cases import Measurement
+from mmrag.metrics.measure_records import Measurement
 from mmrag.records import Outcome, Reference, Session, Status, Turn, TurnResult, Verdict
 from simulator.store import run_reader
 from simulator.store.run_reader import RunReader

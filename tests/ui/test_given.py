@@ -9,7 +9,7 @@ import pytest
 from ui_parts import result, session
 
 from mmrag.records import Step
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from ui.render import render

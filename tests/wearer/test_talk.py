@@ -24,7 +24,7 @@ from mmrag.records import (
     Turn,
     TurnResult,
 )  # fmt: skip
-from simulator.ears.hearing_loss import misheard
+from simulator.ears.recognition_losses import misheard
 from simulator.wearer.moves import COSTS, pointable, right_for
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk, TalkBounds

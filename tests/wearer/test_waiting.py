@@ -19,19 +19,19 @@ from mmrag import turn_clock
 from mmrag.errors import AgentError, SpecError, Unavailable
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult
-from simulator.ears.hearing import Spoken
-from simulator.faults.met_fault import DELAYS, Met, declared
+from simulator.ears.speech_pipeline import Spoken
+from simulator.faults.current_fault import DELAYS, Met, declared
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
 from simulator.reports.read.frame import load_frame
-from simulator.run.config import make_config
 from simulator.run.engine import Rules, history_of, one_turn
 from simulator.run.live_conversation import Wearers, break_off
+from simulator.run.run_config import make_config
 from simulator.run.runner import Plan, labelled, run_sessions
 from simulator.run.stop_policies import StopPolicy
-from simulator.store.export import write_table
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
+from simulator.store.run_table import write_table
 from simulator.wearer.proof import prove, prove_record
 from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY, Talk, TalkBounds

@@ -11,7 +11,7 @@ from typing import Any
 
 import gradio as gr
 
-from mmrag.agents.own.reply_checks import says_nothing
+from mmrag.agents.external.reply_checks import says_nothing
 from mmrag.errors import MmragError, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Query

@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from mmrag.agents.own.reply_checks import says_nothing
+from mmrag.agents.external.reply_checks import says_nothing
 from mmrag.errors import MmragError
 from simulator.application.person_run import PICTURES, Playing, Standing
 from ui.opened_runs import open_runs

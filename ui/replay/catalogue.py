@@ -18,9 +18,9 @@ import msgspec
 from mmrag.partial_records import ListedSession
 from mmrag.records import NO_PICTURE, Outcome, Status
 from simulator.reports.figures.slices import DEFAULTS
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.spec import split_condition
+from simulator.stages.stage_names import split_condition
 from simulator.store.run_reader import RunReader
 from ui.replay.kg_thumbnails import KGShelf
 

@@ -12,7 +12,7 @@ import msgspec
 
 from mmrag.errors import MmragError
 from mmrag.files.images import size_of
-from mmrag.metrics.cases import Measurement
+from mmrag.metrics.measure_records import Measurement
 from mmrag.records import (
     Gaze,
     Heard,
@@ -26,13 +26,13 @@ from mmrag.records import (
     outcome_of,
     staged_condition,
 )
-from simulator.ears.hearing_loss import Marked, marked
+from simulator.ears.recognition_losses import Marked, marked
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.gaze import gaze_of
 from simulator.run.results.turn_results import is_persons
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.handing import box_in
-from simulator.stages.spec import BLIND, POINTING, WHOLE, split_condition
+from simulator.stages.handed_truth import box_in
+from simulator.stages.stage_names import BLIND, POINTING, WHOLE, split_condition
 from simulator.store.run_reader import RunReader
 from ui.replay.catalogue import stop_policy
 from ui.replay.traceview import (

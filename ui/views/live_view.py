@@ -17,11 +17,11 @@ from pathlib import Path
 
 import msgspec
 
-from mmrag.agents.own.reply_checks import says_nothing
+from mmrag.agent_hooks import capacity
+from mmrag.agents.external.reply_checks import says_nothing
 from mmrag.errors import Denied, UsageError, words
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Agent, Resources
-from mmrag.readiness import capacity
 from mmrag.records import (
     Capture,
     Exchange,

@@ -13,18 +13,19 @@ from functools import partial
 
 import msgspec
 
+from mmrag.agent_hooks import built_in_capacity, warm
 from mmrag.agents.grounded.abstain import Calibration, read_calibration
 from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.candidate_answers import Inquiry, Known
 from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
 from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
+from mmrag.agents.grounded.grounded_parts import SWITCHES, Parts
 from mmrag.agents.grounded.look_requests import REQUEST, hear, wants_look
 from mmrag.agents.grounded.ocr import RapidReader, Reads
-from mmrag.agents.grounded.parts import SWITCHES, Parts
 from mmrag.agents.grounded.picture_analysis import Looker
-from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.planner import Planner, unplanned
 from mmrag.agents.grounded.program_runner import Reader
+from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import introduced, silent_turns, spoken_kind
@@ -34,7 +35,6 @@ from mmrag.agents.trace import Trace
 from mmrag.cache import Cache, CachedWebSearch
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WebSearch
-from mmrag.readiness import built_in_capacity, warm
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.registry import whole
 from mmrag.turn_clock import forget_words

@@ -11,10 +11,17 @@ import msgspec
 from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.contextual_vectors import NAME_WORD, Contextual, States
 from mmrag.agents.grounded.evidence_lines import Line
-from mmrag.agents.grounded.heads import Weights, fits, judge, kind_of, read_weights, values_in
 from mmrag.agents.grounded.passage_text import NAME, fold
-from mmrag.agents.grounded.plan import QuestionPlan
+from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
+from mmrag.agents.grounded.trained_heads import (
+    Weights,
+    fits,
+    judge,
+    kind_of,
+    read_weights,
+    values_in,
+)
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import DATE, Value, read_value
 from mmrag.records import Record

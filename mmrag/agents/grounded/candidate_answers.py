@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.plan import QuestionPlan
 from mmrag.agents.grounded.program_runner import Reader
+from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from mmrag.agents.grounded.entities import elsewhere
+from mmrag.agents.grounded.entity_resolution import elsewhere
 from mmrag.agents.grounded.passage_text import fold
-from mmrag.agents.grounded.plan import QuestionPlan
+from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.values import read_value
 

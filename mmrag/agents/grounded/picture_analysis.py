@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.entities import kg_entities, prefer_kind, resolve
+from mmrag.agents.grounded.entity_resolution import kg_entities, prefer_kind, resolve
+from mmrag.agents.grounded.grounded_parts import Parts
 from mmrag.agents.grounded.ocr import Line, Reads, blocks
-from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.picture_quality import estimate_quality, restore
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.trace import Trace

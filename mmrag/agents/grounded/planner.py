@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import msgspec
 
 from mmrag.agents.grounded.contextual_vectors import Contextual, States, mask_names
-from mmrag.agents.grounded.heads import BEFORE, Weights, judge, read_weights
 from mmrag.agents.grounded.passage_text import NAME
-from mmrag.agents.grounded.plan import LOOKUP, QuestionPlan
-from mmrag.agents.grounded.times import moment_in, numbers_in
+from mmrag.agents.grounded.question_plan import LOOKUP, QuestionPlan
+from mmrag.agents.grounded.times_and_numbers import moment_in, numbers_in
+from mmrag.agents.grounded.trained_heads import BEFORE, Weights, judge, read_weights
 from mmrag.agents.grounded.values import clock_in
 from mmrag.agents.reply_format import is_refusal
 from mmrag.records import Exchange

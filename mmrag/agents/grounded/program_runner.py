@@ -26,11 +26,11 @@ from mmrag.agents.grounded.builtin_reader import (
     joined,
 )
 from mmrag.agents.grounded.contextual_vectors import Contextual
-from mmrag.agents.grounded.heads import Weights
 from mmrag.agents.grounded.passage_text import fold
-from mmrag.agents.grounded.plan import QuestionPlan
+from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
-from mmrag.agents.grounded.times import moment_in, numbers_in
+from mmrag.agents.grounded.times_and_numbers import moment_in, numbers_in
+from mmrag.agents.grounded.trained_heads import Weights
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import (
     DATE,

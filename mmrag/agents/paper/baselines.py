@@ -17,9 +17,10 @@ from typing import Any
 
 import msgspec
 
+from mmrag.agent_hooks import built_in_capacity, warm
 from mmrag.agents.ask_line import parse_ask_line
 from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
-from mmrag.agents.grounded.entities import kg_entities
+from mmrag.agents.grounded.entity_resolution import kg_entities
 from mmrag.agents.grounded.passage_text import read_attributes
 from mmrag.agents.grounded.planner import Planner
 from mmrag.agents.grounded.program_runner import Reader
@@ -30,7 +31,6 @@ from mmrag.agents.reply_format import ABSTAIN, clean_text, make_reply, without_t
 from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WholeImageSearch
-from mmrag.readiness import built_in_capacity, warm
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.registry import whole
 from mmrag.text.tokens import count_tokens, cut_text

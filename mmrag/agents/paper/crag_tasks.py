@@ -15,6 +15,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mmrag.agent_hooks import built_in_capacity, warm
 from mmrag.agents.paper.crag_kg import KgLookup, extracted_names
 from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import ABSTAIN, make_reply, without_thoughts
@@ -22,7 +23,6 @@ from mmrag.agents.tool_loop import Answer, answer_with_tools
 from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources
-from mmrag.readiness import built_in_capacity, warm
 from mmrag.records import Evidence, Passage, Query, Record, Reply, Usage
 from mmrag.search.session_passages import evidence_of
 from mmrag.text.tokens import count_tokens, cut_text
@@ -142,7 +142,7 @@ class CragAgent:
         from mmrag.agents.grounded.planner import Planner
         from mmrag.agents.grounded.program_runner import Reader
         from mmrag.agents.grounded.scene_records import Scene
-        from mmrag.agents.grounded.times import moment_in
+        from mmrag.agents.grounded.times_and_numbers import moment_in
         from mmrag.agents.grounded.turn_evidence import TurnEvidence
 
         named = list(dict.fromkeys(m.group() for m in NAME.finditer(query.text)))

@@ -6,12 +6,12 @@ its marker, source and date, so that which of them to rest on is the model's dec
 
 from __future__ import annotations
 
+from mmrag.agent_hooks import warm
 from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.agents.trace import Trace
-from mmrag.metrics.cases import cited_in
+from mmrag.metrics.measure_records import cited_in
 from mmrag.protocols import GenerateOptions, Message, Model, Resources
-from mmrag.readiness import warm
 from mmrag.records import Query, Reply
 from mmrag.search.session_passages import evidence_of
 

@@ -13,8 +13,8 @@ from mmrag.errors import Denied, JudgeError, MmragError, ServiceError
 from mmrag.judges.papers.support import EncoderSupport, ModelSupport, deflects, encode_whole, told
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask, batches, split
-from mmrag.metrics.cases import Case, Eligibility, Measurement
 from mmrag.metrics.grounding import GARAGE, GroundedAnswer, Part, Support, garage_parts
+from mmrag.metrics.measure_records import Case, Eligibility, Measurement
 from mmrag.protocols import Encoder, Model
 from mmrag.text.normalise import normalise
 

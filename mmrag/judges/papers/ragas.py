@@ -21,8 +21,8 @@ from mmrag.errors import Denied, JudgeError, ServiceError, SpecError
 from mmrag.judges.papers.support import ModelSupport, deflects, encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask, batches, passage_batches, split
-from mmrag.metrics.cases import Case, Measurement
 from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, faithfulness
+from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.protocols import Encoder, Model
 from mmrag.registry import unknown
 from mmrag.text.normalise import normalise

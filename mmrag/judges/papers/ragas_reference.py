@@ -16,7 +16,6 @@ from mmrag.judges.papers.ragas import PROMPTS, SENTENCES, OneByOne
 from mmrag.judges.papers.support import encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask, batches, passage_batches, split
-from mmrag.metrics.cases import Case
 from mmrag.metrics.grounding import (
     Support,
     answer_correctness,
@@ -24,6 +23,7 @@ from mmrag.metrics.grounding import (
     noise_sensitivity,
     share,
 )
+from mmrag.metrics.measure_records import Case
 from mmrag.protocols import Encoder, Model
 
 MEASURES = (

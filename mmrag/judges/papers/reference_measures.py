@@ -11,7 +11,7 @@ from mmrag.judges.papers.support import encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask, batches
 from mmrag.metrics.bert_score import bert_score
-from mmrag.metrics.cases import Case, Measurement
+from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.metrics.measures import measure as definition
 from mmrag.metrics.overlap import (
     CHINESE,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mmrag.search.index.html import Page
+from mmrag.search.index.page_text import Page
 
 _MOST = 1 << 20
 """Bytes of a line that are read; the published articles have some thousand."""

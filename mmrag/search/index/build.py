@@ -38,8 +38,14 @@ from mmrag.search.image.views import KIND as VIEWS
 from mmrag.search.image.views import encode_views
 from mmrag.search.index import row_table
 from mmrag.search.index.chroma import BATCH, IMAGES, WEB, Batch, Database, open_folder, open_server
-from mmrag.search.index.html import Page
-from mmrag.search.index.identity import MANIFEST, PLAN, Manifest, manifest_if_whole, write_manifest
+from mmrag.search.index.index_manifest import (
+    MANIFEST,
+    PLAN,
+    Manifest,
+    manifest_if_whole,
+    write_manifest,
+)
+from mmrag.search.index.page_text import Page
 from mmrag.search.index.sources import Picture, Source
 from mmrag.search.vectors.nearest import EXACT_BYTES, build_graph
 from mmrag.search.web.bm25 import build_lexical, titled

@@ -18,7 +18,7 @@ from mmrag.errors import DataError, Unavailable
 from mmrag.files.images import LazyImage
 from mmrag.records import Record
 from mmrag.search.index.articles import article_pages, count_articles, is_article_file
-from mmrag.search.index.html import Page, decoded, page_text, tidy
+from mmrag.search.index.page_text import Page, decoded, page_text, tidy
 
 _PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif", ".tif", ".tiff"}
 _TEXTS = {".html", ".htm", ".xhtml", ".txt", ".md"}

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from mmrag.encoders.model_weights import check_tokenizer, hub_errors
-from mmrag.extras import need
+from mmrag.optional_packages import need
 from mmrag.protocols import Reranker
 from mmrag.registry import Registry
 from mmrag.search.web.words import words

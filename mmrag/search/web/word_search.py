@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from mmrag.passages import Chunker
 from mmrag.records import Evidence
-from mmrag.search.index.html import Page
+from mmrag.search.index.page_text import Page
 from mmrag.search.web.bm25 import Lexical, index_texts, titled
 
 

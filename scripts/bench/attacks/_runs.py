@@ -13,7 +13,7 @@ import msgspec
 from PIL import Image
 
 from mmrag.files.images import LazyImage
-from mmrag.metrics.cases import Case, Measurement
+from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.records import (
     Capture,
     JudgeItem,
@@ -27,14 +27,14 @@ from mmrag.records import (
     Verdict,
     encode,
 )
-from simulator.application.run_measures import measure_run
+from simulator.application.measure_replies import measure_run
 from simulator.exchange.imports import import_file
 from simulator.experiments.sweep import run_sweep
 from simulator.parts.run_folder import claim
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig, make_config
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import ScoreOptions, score_run
+from simulator.run.run_config import RunConfig, make_config
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore

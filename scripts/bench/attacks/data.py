@@ -329,7 +329,7 @@ def _odd_yaml(chance: random.Random, place: Path) -> tuple[str, str | None]:
     import time
 
     from mmrag.errors import MmragError
-    from simulator.run.config import load_config
+    from simulator.run.run_config import load_config
 
     pieces = ("&a ", "*a ", "<<", "1:1", "\n  ", "---", "!!int ", "!!binary ", "2031-02-31",
               "9" * 5000, "agent: ", *"[]{}:-?|%x!\n\x07")  # fmt: skip

@@ -21,7 +21,7 @@ from scripts.bench.attacks import Case
 from simulator.application.execution import execute
 from simulator.application.verify_wearers import verify_run
 from simulator.parts.run_parts import Parts
-from simulator.run.config import make_config
+from simulator.run.run_config import make_config
 from simulator.store.run_store import RunStore
 
 TRIES = 200

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mmrag.agents.own.daemon_threads import DaemonThreads
+from mmrag.agents.external.daemon_threads import DaemonThreads
 from mmrag.agents.tool_loop import ToolBounds, answer_with_tools
 from mmrag.agents.trace import Trace
 from mmrag.errors import MmragError

@@ -53,7 +53,7 @@ def sweep(
     """
     from simulator.experiments.sweep import parse_vary, run_sweep
     from simulator.parts.run_parts import Parts
-    from simulator.run.config import make_config
+    from simulator.run.run_config import make_config
 
     config = make_config(
         {"data": data, "agent": agent, "judge": judge, "search": search, "degrade": degrade,

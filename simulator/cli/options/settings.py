@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from mmrag.errors import UsageError
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 
 PANELS = {
     "ask": "What to ask",

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from simulator.application.scores import Scores, plain
-from simulator.counting import counted
+from simulator.message_text import counted
 from simulator.run.results.turn_results import is_persons, language_note
 
 if TYPE_CHECKING:

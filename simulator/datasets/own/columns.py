@@ -1,6 +1,6 @@
 """Rows of a table: which column is which field, and what is wrong with a row in a table's words.
 
-Lines are understood as JSON is (`lines.py`). Who fills in a table has never seen
+Lines are understood as JSON is (`line_parser.py`). Who fills in a table has never seen
 the fields of a line, so a fault names the column and the cure for a cell.
 """
 
@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import msgspec
 
+from simulator.datasets.own.line_parser import FORMS, Fault
 from simulator.datasets.own.line_schema import OTHER_NAMES, SessionLine, TurnLine
-from simulator.datasets.own.lines import FORMS, Fault
 
 ANSWERS = ("references", *OTHER_NAMES["turn"]["references"])
 """Names of a column of right answers. Several may be there, and a number may follow."""

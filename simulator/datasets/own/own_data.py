@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mmrag.errors import DataError, ImageError
 from mmrag.files.images import LazyImage, size_of
 from mmrag.records import Capture, Passage, Reference, Session, Turn
+from simulator.datasets.file_rows import Row, csv_rows, json_rows, table_rows
+from simulator.datasets.hugging_face_tables import Table
 from simulator.datasets.own.columns import in_columns, nearly_known
-from simulator.datasets.own.line_schema import FIELDS_OF_META, SessionLine, TurnLine
-from simulator.datasets.own.lines import (
+from simulator.datasets.own.line_parser import (
     Fault,
     Understood,
     Weight,
@@ -26,9 +27,8 @@ from simulator.datasets.own.lines import (
     passage_ids,
     understand,
 )
+from simulator.datasets.own.line_schema import FIELDS_OF_META, SessionLine, TurnLine
 from simulator.datasets.picture_fetcher import PictureFetcher
-from simulator.datasets.rows import Row, csv_rows, json_rows, table_rows
-from simulator.datasets.tables import Table
 from simulator.datasets.unreadable_row import broken_session
 from simulator.ears.sounds import read_file
 

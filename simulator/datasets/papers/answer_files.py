@@ -18,11 +18,11 @@ from typing import Any, cast
 import msgspec
 
 from mmrag.errors import DataError, UsageError
-from mmrag.metrics.cases import LABELS, Annotations, Case, cited_in
+from mmrag.metrics.measure_records import LABELS, Annotations, Case, cited_in
 from mmrag.records import Label, Passage
-from simulator.datasets.papers.answered_record import Answered, Unusable
-from simulator.datasets.papers.garage import is_garage, read_garage
-from simulator.datasets.rows import json_rows
+from simulator.datasets.file_rows import json_rows
+from simulator.datasets.papers.answer_records import Answered, Unusable
+from simulator.datasets.papers.garage_rows import is_garage, read_garage
 
 MAX_LINE_BYTES = 16_000_000
 

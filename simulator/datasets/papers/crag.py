@@ -21,11 +21,11 @@ from typing import Any, cast
 
 from mmrag.errors import DataError
 from mmrag.records import Passage, Reference, Session, Turn
-from mmrag.search.index.html import MAX_HTML, strip_tags, tidy
+from mmrag.search.index.page_text import MAX_HTML, strip_tags, tidy
 from simulator.datasets.content_hashes import Contents
-from simulator.datasets.own.lines import Fault
+from simulator.datasets.file_rows import Row, json_rows
+from simulator.datasets.own.line_parser import Fault
 from simulator.datasets.read_options import Reading
-from simulator.datasets.rows import Row, json_rows
 from simulator.datasets.unreadable_row import broken_session, words_of
 
 MAX_ROW_BYTES = 256 << 20

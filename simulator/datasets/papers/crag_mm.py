@@ -14,7 +14,8 @@ from typing import Any, cast
 from mmrag.errors import DataError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
-from simulator.datasets.papers.as_kit import (
+from simulator.datasets.hugging_face_tables import Table, class_names
+from simulator.datasets.papers.kit_conventions import (
     check_reader,
     is_ego_in_kit,
     is_left_out,
@@ -23,7 +24,6 @@ from simulator.datasets.papers.as_kit import (
 )
 from simulator.datasets.picture_fetcher import PictureFetcher
 from simulator.datasets.read_options import Reading
-from simulator.datasets.tables import Table, class_names
 from simulator.datasets.unreadable_row import broken_session, words_of
 
 Rows = list[dict[str, Any]]
@@ -33,7 +33,7 @@ _LABELLED = ("domain", "query_category", "dynamism", "image_quality")
 
 class CragMM:
     """CRAG-MM from a hub id, a folder of Parquet or Arrow files, or a saved data set. `as_kit`
-    reads it as one of the public kits does (`simulator.datasets.papers.as_kit`)."""
+    reads it as one of the public kits does (`simulator.datasets.papers.kit_conventions`)."""
 
     def __init__(
         self,

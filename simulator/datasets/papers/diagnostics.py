@@ -17,11 +17,11 @@ from PIL import Image
 from mmrag.files.images import LazyImage
 from mmrag.records import Session
 from simulator.datasets.content_hashes import Contents
+from simulator.datasets.file_rows import Row, json_rows, table_rows
+from simulator.datasets.hugging_face_tables import Table
 from simulator.datasets.own.own_data import OwnData
 from simulator.datasets.picture_fetcher import PictureFetcher
 from simulator.datasets.read_options import Reading
-from simulator.datasets.rows import Row, json_rows, table_rows
-from simulator.datasets.tables import Table
 
 SIZE = (960, 1280)
 AMBIGUOUS = "not enough cue (ambiguous)"

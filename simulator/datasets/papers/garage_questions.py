@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from mmrag.metrics.cases import Annotations
+from mmrag.metrics.measure_records import Annotations
 from mmrag.records import Session
-from simulator.datasets.papers.answered_record import Answered, Unusable, session_of
-from simulator.datasets.papers.garage import read_garage
+from simulator.datasets.papers.answer_records import Answered, Unusable, session_of
+from simulator.datasets.papers.garage_rows import read_garage
 from simulator.datasets.read_options import Reading
 from simulator.datasets.unreadable_row import broken_session
 

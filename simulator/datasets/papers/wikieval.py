@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import DataError
-from mmrag.metrics.cases import Case
+from mmrag.metrics.measure_records import Case
 from mmrag.records import Passage, Record
-from simulator.datasets.own.lines import Fault
-from simulator.datasets.papers.answered_record import Unusable
-from simulator.datasets.rows import json_rows
+from simulator.datasets.file_rows import json_rows
+from simulator.datasets.own.line_parser import Fault
+from simulator.datasets.papers.answer_records import Unusable
 
 
 class AnswerPair(Record, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ def _rows(source: str) -> Iterator[tuple[str, Any]]:
         name = Path(source).name
         yield from ((f"{name}, {row.place}", row.value) for row in json_rows(Path(source)))
         return
-    from simulator.datasets.tables import Table
+    from simulator.datasets.hugging_face_tables import Table
 
     for where, row in Table(source).rows():
         words = str(row) if isinstance(row, DataError) else ""

@@ -17,7 +17,7 @@ import msgspec
 
 from mmrag.files.atomic import appearing
 from mmrag.records import Outcome, Status, Step, Turn, TurnResult, Usage, Verdict, outcome_of
-from simulator.exchange.pictures import data_uri, picture_of
+from simulator.exchange.browser_pictures import data_uri, picture_of
 from simulator.exchange.run_facts import ExportedTalk, RunFacts, facts_of, talks
 from simulator.store.run_reader import RunReader
 

@@ -35,8 +35,8 @@ from mmrag.records import (
     Verdict,
     reply_status,
 )
+from simulator.exchange.browser_pictures import media_type
 from simulator.exchange.imported_conversation import Brought, imported_turn, never_asked
-from simulator.exchange.pictures import media_type
 from simulator.exchange.traces.span_messages import SpanMessage, said_by, said_to, without_secrets
 from simulator.exchange.traces.spans import Span, flat, read_spans
 

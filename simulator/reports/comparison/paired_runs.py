@@ -17,7 +17,7 @@ import numpy as np
 from mmrag.errors import ConflictError, SpecError
 from mmrag.metrics.headline import HEADLINE, Uncertainty, figure
 from mmrag.records import Record
-from simulator.counting import counted
+from simulator.message_text import counted
 from simulator.reports.comparison.recovered_losses import won_back
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
@@ -40,8 +40,8 @@ from simulator.reports.read.pairs import (
     slice_differences,
 )
 from simulator.reports.read.session_sums import Mask
-from simulator.run.config import RunConfig, changes
 from simulator.run.results.turn_results import completion, is_persons, language_note, run_state
+from simulator.run.run_config import RunConfig, changes
 from simulator.store.run_reader import RunReader
 
 SCHEMA_VERSION = 1

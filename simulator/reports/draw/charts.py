@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from simulator.ears.spec import KINDS as SPOKEN
-from simulator.ears.spec import QUIET
+from simulator.ears.spoken_conditions import KINDS as SPOKEN
+from simulator.ears.spoken_conditions import QUIET
 from simulator.reports.draw.svg import Chart
 from simulator.reports.read.evidence import STAGES
 

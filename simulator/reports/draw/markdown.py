@@ -9,7 +9,7 @@ from typing import Any
 
 from mmrag.errors import StoreError
 from mmrag.metrics.headline import HEADLINE
-from simulator.counting import counted, readable
+from simulator.message_text import counted, readable
 from simulator.reports.draw.page import first_screen, gate_value, in_words
 from simulator.reports.figures.robustness import ALPHA
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested

@@ -16,7 +16,7 @@ import numpy as np
 from mmrag.metrics.headline import HEADLINE, Uncertainty
 from mmrag.metrics.statistics import holm
 from mmrag.partial_records import SaidTurn, SessionPart
-from simulator.faults.spec import kind_of_fault
+from simulator.faults.fault_kinds import kind_of_fault
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.slices import dimensions
 from simulator.reports.read.frame import Frame
@@ -28,7 +28,7 @@ from simulator.reports.read.pairs import (
     slice_differences,
 )
 from simulator.reports.read.session_sums import Mask
-from simulator.stages.spec import BLIND, LOSSES, STAGES, WHOLE, split_condition
+from simulator.stages.stage_names import BLIND, LOSSES, STAGES, WHOLE, split_condition
 from simulator.store.run_reader import RunReader
 
 Chain = list[tuple[str, Mask]]

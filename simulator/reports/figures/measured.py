@@ -14,8 +14,8 @@ import numpy as np
 
 from mmrag.judges.papers.ragas_reference import MEASURES as REFERENCE
 from mmrag.judges.papers.reference_measures import BERT, OVERLAP, QUEST, RETRIEVAL
-from mmrag.metrics.cases import Measurement
 from mmrag.metrics.headline import Uncertainty
+from mmrag.metrics.measure_records import Measurement
 from mmrag.metrics.measures import MEASURES
 from mmrag.records import Turn
 from simulator.reports.read.session_sums import columns_of_ratios

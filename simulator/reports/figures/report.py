@@ -28,7 +28,6 @@ from simulator.reports.figures.wearers import wearers
 from simulator.reports.losses.hearing_losses import hearing
 from simulator.reports.losses.link_losses import sent
 from simulator.reports.read.frame import Frame, kind_of, load_frame
-from simulator.run.config import GLASSES, RunConfig, command_of
 from simulator.run.results.turn_results import (
     completion,
     deaf_notes,
@@ -38,8 +37,9 @@ from simulator.run.results.turn_results import (
     run_state,
     verdict_cure,
 )
+from simulator.run.run_config import GLASSES, RunConfig, command_of
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.spec import split_condition
+from simulator.stages.stage_names import split_condition
 from simulator.store.run_reader import RunReader
 
 SCHEMA_VERSION = 1

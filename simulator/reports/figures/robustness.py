@@ -9,10 +9,10 @@ import numpy as np
 
 from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty, figure
 from mmrag.metrics.statistics import bootstrap_replicates, holm, percentile_interval
-from simulator.ears.spec import KINDS as SPOKEN
-from simulator.ears.spec import QUIET
-from simulator.faults.spec import KINDS as FAULTS
-from simulator.faults.spec import kind_of_fault
+from simulator.ears.spoken_conditions import KINDS as SPOKEN
+from simulator.ears.spoken_conditions import QUIET
+from simulator.faults.fault_kinds import KINDS as FAULTS
+from simulator.faults.fault_kinds import kind_of_fault
 from simulator.reports.figures.slices import Dimension
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.frame import Frame, kind_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mmrag.metrics.headline import Uncertainty
-from simulator.ears.spec import split
+from simulator.ears.spoken_conditions import split
 from simulator.reports.read.frame import Frame
 from simulator.reports.read.pairs import match, rate_differences
 from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios

@@ -22,12 +22,12 @@ from mmrag.errors import StoreError
 from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.partial_records import ReplyPart, ResultPart, SessionPart, VerdictPart
 from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage, heard_times
-from simulator.ears.hearing_loss import Loss, loss
+from simulator.ears.recognition_losses import Loss, loss
 from simulator.reports.read.evidence import TurnTruth, look, truth_of
 from simulator.reports.read.noticed import notices
 from simulator.reports.turn_shares import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
-from simulator.run.results.official import OFFICIAL
+from simulator.run.results.kit_scoring import OFFICIAL
 from simulator.run.results.turn_results import to_finish
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
@@ -418,7 +418,7 @@ def _conditions(
 
 
 def _place(name: str) -> tuple[int, str, int]:
-    from simulator.run.captures import KINDS
+    from simulator.run.capture_optics import KINDS
 
     kind, severity = kind_of(name)
     return (KINDS.index(kind) if kind in KINDS else len(KINDS), kind, severity or 0)

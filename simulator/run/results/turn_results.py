@@ -13,9 +13,9 @@ from mmrag.errors import SpecError
 from mmrag.metrics.scoring_protocols import Scoring, TurnScore, adjacent_sessions, check_protocol
 from mmrag.partial_records import SaidTurn, SessionPart, VerdictPart
 from mmrag.records import NOTHING_TO_JUDGE, JudgeItem, Outcome, Record, Reply, Status
-from simulator.counting import counted
+from simulator.message_text import counted
 from simulator.run.results.error_texts import SAID, ErrorTextCount, replies_of
-from simulator.run.results.official import ScoredReply, as_in_kit
+from simulator.run.results.kit_scoring import ScoredReply, as_in_kit
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
 
@@ -329,7 +329,7 @@ def to_finish(run: RunReader, folder: object) -> str:
 
 def going_on(run: RunReader, folder: object, *more: str) -> str:
     """The command that goes on with a run."""
-    from simulator.run.config import GLASSES, command_of, read_config
+    from simulator.run.run_config import GLASSES, command_of, read_config
 
     if run.meta("config") is not None and (config := read_config(run)).agent == GLASSES:
         return command_of(config, "--out", str(folder), *more)
@@ -363,7 +363,7 @@ def failure_note(run: RunReader) -> str | None:
 
 def fault_note(run: RunReader, conditions: Sequence[str], seed: int) -> str | None:
     """Which of a run's faults met turns that felt nothing of them, and which met no turn at all."""
-    from simulator.faults.spec import is_hit
+    from simulator.faults.fault_kinds import is_hit
 
     unfelt: list[str] = []
     unmet: list[str] = []
@@ -385,7 +385,7 @@ def fault_note(run: RunReader, conditions: Sequence[str], seed: int) -> str | No
 
 def deaf_notes(run: RunReader) -> list[str]:
     """Under which conditions nothing was heard of most questions: figures of the ear alone."""
-    from simulator.ears.spec import split
+    from simulator.ears.spoken_conditions import split
 
     return [
         f"{condition}: nothing was heard of {nothing:,.0f} of {asked:,} spoken questions, so its "

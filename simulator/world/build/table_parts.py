@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import StoreError
-from mmrag.extras import need
 from mmrag.files.atomic import appearing
+from mmrag.optional_packages import need
 
 SCHEMA_VERSION = 1
 """Version of the folder's layout. Raised when a reader of the former version would stumble."""

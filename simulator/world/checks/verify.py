@@ -15,9 +15,9 @@ import msgspec
 
 from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
-from simulator.counting import problems_told
-from simulator.datasets.own.lines import is_gaze
+from simulator.datasets.own.line_parser import is_gaze
 from simulator.datasets.unreadable_row import problem_of
+from simulator.message_text import problems_told
 from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
 from simulator.world.facts.domain_schema import Entity, Fact

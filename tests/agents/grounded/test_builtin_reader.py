@@ -9,16 +9,16 @@ import pytest
 from mmrag.agents.grounded.builtin_reader import Fitting, Reading
 from mmrag.agents.grounded.contextual_vectors import Masked, SentenceMeaning, mask_names
 from mmrag.agents.grounded.evidence_lines import lines_about
-from mmrag.agents.grounded.heads import Weights, read_weights
 from mmrag.agents.grounded.passage_text import plain_markup
 from mmrag.agents.grounded.planner import Planner, reply_name, unplanned
 from mmrag.agents.grounded.scene_records import Candidate, Scene
-from mmrag.agents.grounded.times import hour_in, moment_in, number_in, numbers_in
+from mmrag.agents.grounded.times_and_numbers import hour_in, moment_in, number_in, numbers_in
+from mmrag.agents.grounded.trained_heads import Weights, read_weights
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import clock_in, quantities, read_date, read_value, say_number
 from mmrag.errors import DataError
 from mmrag.records import Evidence, Exchange
-from mmrag.search.memory import MemoryWebSearch
+from mmrag.search.memory_search import MemoryWebSearch
 
 NOW = "2030-06-10T15:00"
 

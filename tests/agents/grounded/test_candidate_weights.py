@@ -12,9 +12,9 @@ from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.candidate_answers import Inquiry
 from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
-from mmrag.agents.grounded.parts import Parts
-from mmrag.agents.grounded.plan import LOOKUP
+from mmrag.agents.grounded.grounded_parts import Parts
 from mmrag.agents.grounded.planner import unplanned
+from mmrag.agents.grounded.question_plan import LOOKUP
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import spoken_kind
@@ -22,7 +22,7 @@ from mmrag.cache import Cache, share
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
-from mmrag.search.memory import MemoryWebSearch
+from mmrag.search.memory_search import MemoryWebSearch
 
 NOW = "2030-06-10T15:00"
 NAMES = ("Alder Brook Kettle", "Birch Hollow Kettle", "Cedar Marsh Kettle")

@@ -12,11 +12,11 @@ from PIL import Image, ImageDraw
 from mmrag.agents import agents
 from mmrag.agents.grounded.abstain import Calibration, fit, read_calibration
 from mmrag.agents.grounded.agent import GroundedAgent
-from mmrag.agents.grounded.entities import resolve
+from mmrag.agents.grounded.entity_resolution import resolve
+from mmrag.agents.grounded.grounded_parts import SWITCHES, Parts
 from mmrag.agents.grounded.ocr import Line
-from mmrag.agents.grounded.parts import SWITCHES, Parts
 from mmrag.agents.grounded.picture_quality import estimate_quality, restore
-from mmrag.agents.grounded.plan import LOOKUP
+from mmrag.agents.grounded.question_plan import LOOKUP
 from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.errors import DataError, SpecError
@@ -24,7 +24,7 @@ from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
-from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
 from mmrag.turn_clock import CLOCK, TurnClock
 
 NAME = "Alder Brook Kettle"

@@ -10,15 +10,15 @@ from test_grounded import NAME, agent
 
 from mmrag.agents.grounded.abstain import Calibration
 from mmrag.agents.grounded.agent import GroundedAgent
+from mmrag.agents.grounded.grounded_parts import Parts
 from mmrag.agents.grounded.look_requests import MOST_LOOKS, REQUEST, hear, wants_look
-from mmrag.agents.grounded.parts import Parts
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene, named_scene
 from mmrag.agents.grounded.wearer_hints import introduced
 from mmrag.agents.reply_format import ABSTAIN
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
-from mmrag.search.memory import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
 
 QUESTION = "How heavy is this kettle?"
 ASKED = Exchange(query=QUESTION, reply=REQUEST, ask="look")

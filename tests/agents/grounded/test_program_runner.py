@@ -11,10 +11,10 @@ import pytest
 
 from mmrag.agents.grounded.builtin_reader import Found, stated
 from mmrag.agents.grounded.contextual_vectors import mask_names
-from mmrag.agents.grounded.heads import read_weights
-from mmrag.agents.grounded.plan import LOOKUP, QuestionPlan
 from mmrag.agents.grounded.program_runner import answer, holds
+from mmrag.agents.grounded.question_plan import LOOKUP, QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Scene
+from mmrag.agents.grounded.trained_heads import read_weights
 
 NOW = "2030-06-10T15:00"
 FACTS = {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from test_kill import committed
 
-from simulator.run.captures import KINDS
+from simulator.run.capture_optics import KINDS
 
 CONDITIONS = ("clean", *(f"{kind}@3" for kind in KINDS))
 

@@ -11,8 +11,8 @@ from mmrag.models import models
 from mmrag.models.smollm2 import weights_file
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.records import Reference, Turn
-from simulator.ears.hearing import Hearing
-from simulator.ears.hearing_loss import loss
+from simulator.ears.recognition_losses import loss
+from simulator.ears.speech_pipeline import Hearing
 from simulator.ears.voice_and_ear import ears, voices
 
 PASSAGES = (

@@ -11,7 +11,7 @@ from planted_runs import make_session, plant
 from mmrag.records import Outcome, Reply, Session, Status, TurnResult, Verdict
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.store.run_store import RunStore
 
 OF_LETTER = {"C": Outcome.PERFECT, "W": Outcome.INCORRECT, "M": Outcome.MISSING}

@@ -11,7 +11,7 @@ from called_command import mmrag
 from small_runs import Equality, make_session, run_all
 
 from mmrag.records import Query, Reply, Session
-from simulator.faults.spec import faults
+from simulator.faults.fault_kinds import faults
 from simulator.faults.wrong_inputs import strangers
 from simulator.reports.read.noticed import notices
 from simulator.run.engine import Rules

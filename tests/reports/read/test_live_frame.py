@@ -10,8 +10,8 @@ from small_talks import FakeLooks, Says, agendas, wearers
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Query, Reply
 from simulator.reports.read.frame import load_frame
-from simulator.run.captures import CaptureOptics
-from simulator.run.config import RunConfig
+from simulator.run.capture_optics import CaptureOptics
+from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore

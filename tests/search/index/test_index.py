@@ -19,7 +19,13 @@ from mmrag.passages import Chunker
 from mmrag.search.image.regions import SMALL
 from mmrag.search.index.build import build_index
 from mmrag.search.index.chroma import IMAGES, WEB, open_folder
-from mmrag.search.index.open import Index, open_index, read_manifests, rebuild_derived, verify_index
+from mmrag.search.index.opened_index import (
+    Index,
+    open_index,
+    read_manifests,
+    rebuild_derived,
+    verify_index,
+)
 from mmrag.search.index.public_package_index import export_index, import_index
 from mmrag.search.index.row_table import RowTable, write_rows
 from mmrag.search.index.sources import open_source

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mmrag.errors import UsageError
 from mmrag.passages import Chunker
-from mmrag.search.index.html import MAX_HTML, MAX_TEXT, page_text, strip_tags
+from mmrag.search.index.page_text import MAX_HTML, MAX_TEXT, page_text, strip_tags
 from mmrag.search.web.fusion import fuse
 from mmrag.search.web.rerank import LexicalReranker
 from mmrag.search.web.words import words

@@ -17,8 +17,13 @@ from mmrag.files.atomic import file_sha256, owning
 from mmrag.files.images import LazyImage
 from mmrag.search.index import public_package_index
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
-from mmrag.search.index.identity import write_manifest
-from mmrag.search.index.open import open_index, read_manifests, rebuild_derived, verify_index
+from mmrag.search.index.index_manifest import write_manifest
+from mmrag.search.index.opened_index import (
+    open_index,
+    read_manifests,
+    rebuild_derived,
+    verify_index,
+)
 from mmrag.search.index.public_package_index import export_index, import_index
 from mmrag.search.index.row_table import RowTable, write_rows
 

@@ -16,7 +16,7 @@ from mmrag.errors import SpecError, UsageError
 from mmrag.judges import make_judge
 from mmrag.records import JudgeItem, Query, Reply, Session, Verdict
 from mmrag.search.session_passages import SessionSearch, search_in
-from simulator.application.ladder import (
+from simulator.application.truth_ladder import (
     RUNGS,
     RUNGS_WITHOUT_PICTURE,
     climb,

@@ -17,7 +17,7 @@ from PIL import Image
 from small_worlds import small_request
 
 from mmrag.errors import DataError, SpecError
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 from simulator.world.build.folder import build, make_plan
 from simulator.world.build.request import LIFE
 from simulator.world.checks.stats import world_stats

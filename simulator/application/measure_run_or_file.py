@@ -2,7 +2,7 @@
 
 ::
 
-    from simulator.application.measure import measure
+    from simulator.application.measure_run_or_file import measure
 
     found = measure("answers.jsonl", "garage", model="openai:name=gpt-4o")
     found.tables
@@ -118,7 +118,7 @@ def measure(
     the verdicts; called again it goes on, and no model is asked the same thing twice.
     """
     from mmrag.judges.measure_registry import chosen_measures
-    from simulator.application.run_measures import measure_run
+    from simulator.application.measure_replies import measure_run
     from simulator.exchange.imports import import_answers
     from simulator.store.run_reader import RunReader
     from simulator.store.run_store import RunStore
@@ -152,7 +152,7 @@ def measure(
 def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> Model:
     """A model whose answers are kept in a run, and which stops at its cost."""
     from mmrag.models import models
-    from simulator.application.run_measures import paid_once
+    from simulator.application.measure_replies import paid_once
     from simulator.terminal.cost_cap import CostCap
 
     def on_cost(cost: float) -> None:

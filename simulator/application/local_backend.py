@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
+from mmrag.agent_hooks import capacity, end
 from mmrag.cache import CacheStats
-from mmrag.readiness import capacity, end
 from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_folder import claim_ears
 from simulator.run.runner import run_sessions

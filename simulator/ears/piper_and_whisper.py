@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mmrag.errors import DataError, SpecError
-from mmrag.extras import need
+from mmrag.optional_packages import need
 from mmrag.records import Heard
 from simulator.ears.sounds import Sound, at_rate
 

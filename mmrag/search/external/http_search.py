@@ -10,7 +10,7 @@ import msgspec
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
 from mmrag.files.http_bodies import Body, BodyError
 from mmrag.records import Evidence
-from mmrag.search.elsewhere import TOKEN, evidence, fingerprint_of, headers
+from mmrag.search.external import TOKEN, evidence, fingerprint_of, headers
 
 MOST_BYTES = 16 << 20
 

@@ -29,14 +29,14 @@ from typing import Any, cast
 import httpx
 import msgspec
 
-from mmrag.agents.own.agent_program import MAX_LINE, Program, stop_all
-from mmrag.agents.own.foreign_code import Outside
-from mmrag.agents.own.reply_checks import HUGE_REPLY
+from mmrag.agent_hooks import capacity, warm
+from mmrag.agents.external.agent_program import MAX_LINE, Program, stop_all
+from mmrag.agents.external.foreign_code import Outside
+from mmrag.agents.external.reply_checks import HUGE_REPLY
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
 from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Agent, Resources
-from mmrag.readiness import capacity, warm
 from mmrag.records import Query, Reply
 from mmrag.turn_clock import Words
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import msgspec
 
-from mmrag.agents.own.reply_checks import says_nothing
+from mmrag.agents.external.reply_checks import says_nothing
 from mmrag.records import Record
 from simulator.datasets.own.line_schema import (
     FIELDS_OF_META,

@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Box, Capture, Query, Session, Turn
-from simulator.stages.spec import BLIND
+from simulator.stages.stage_names import BLIND
 from simulator.stages.truth import KnownTruth
 
 _GREEN, _WIDTH = (0, 255, 0), 8

@@ -13,8 +13,8 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Json, Session
 from mmrag.text import comma_list
 from simulator.link.profiles import Links, join_condition, split_link
-from simulator.stages.handing import staged
-from simulator.stages.spec import BLIND, split_condition
+from simulator.stages.handed_truth import staged
+from simulator.stages.stage_names import BLIND, split_condition
 from simulator.stages.truth import lacks
 
 if TYPE_CHECKING:

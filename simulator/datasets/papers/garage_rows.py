@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import DataError
-from mmrag.metrics.cases import Annotations, Case, cited_in
+from mmrag.metrics.measure_records import Annotations, Case, cited_in
 from mmrag.records import Label, Passage
-from simulator.datasets.own.lines import Fault
-from simulator.datasets.papers.answered_record import Answered, Unusable
-from simulator.datasets.rows import json_rows
+from simulator.datasets.file_rows import json_rows
+from simulator.datasets.own.line_parser import Fault
+from simulator.datasets.papers.answer_records import Answered, Unusable
 from simulator.datasets.unreadable_row import words_of
 
 

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 import msgspec
 
 from mmrag.records import Query, Session, Turn
-from simulator.faults.spec import draw, is_hit
+from simulator.faults.fault_kinds import draw, is_hit
 
 SECONDS = {"network-latency": 1.5, "network-jitter": 1.5, "network-bandwidth": 2.0}
 """How late a question arrives; of jitter the mean."""

@@ -35,10 +35,10 @@ searches: Registry[Elsewhere] = Registry(
     "search",
     group="mmrag.searches",
     builtin={
-        "chroma": "mmrag.search.elsewhere.chroma_collection:make",
-        "http": "mmrag.search.elsewhere.http_search:make",
-        "mcp": "mmrag.search.elsewhere.mcp_search:make",
-        "pgvector": "mmrag.search.elsewhere.pgvector:make",
+        "chroma": "mmrag.search.external.chroma_collection:make",
+        "http": "mmrag.search.external.http_search:make",
+        "mcp": "mmrag.search.external.mcp_search:make",
+        "pgvector": "mmrag.search.external.pgvector:make",
     },
 )
 

@@ -13,10 +13,10 @@ from served_chroma import Chroma
 
 from mmrag.encoders import text_encoders
 from mmrag.errors import Denied, ServiceError, SpecError, StoreError, Unavailable
-from mmrag.search.elsewhere import is_elsewhere, searches
+from mmrag.search.external import is_elsewhere, searches
 from mmrag.search.index.chroma import Batch, open_folder, open_server
 from simulator.parts.run_parts import Parts
-from simulator.run.config import RunConfig
+from simulator.run.run_config import RunConfig
 
 PAGES = {
     "kettle": ("The kettle is made by Veldt.", {"title": "Kettle", "url": "u/1", "lang": "en"}),

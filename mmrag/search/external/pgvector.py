@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from mmrag.encoders import text_encoders
 from mmrag.errors import ServiceError, SpecError, Unavailable
-from mmrag.extras import need
+from mmrag.optional_packages import need
 from mmrag.records import Evidence
-from mmrag.search.elsewhere import conditions, fingerprint_of, passage
+from mmrag.search.external import conditions, fingerprint_of, passage
 
 if TYPE_CHECKING:
     from mmrag.encoders.text import TextEncoder

@@ -19,7 +19,7 @@ from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.image.regions import MAX_REGIONS
 from mmrag.search.index.build import derive, open_database
 from mmrag.search.index.chroma import rows_of
-from mmrag.search.index.identity import Manifest, check_files, read_manifest, write_manifest
+from mmrag.search.index.index_manifest import Manifest, check_files, read_manifest, write_manifest
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, Vectors, unit_rows
 from mmrag.search.web.bm25 import open_lexical

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 
 from mmrag import errors
-from mmrag.agents.own.adapters import request_of
-from mmrag.agents.own.agent_program import Program, stop_all
+from mmrag.agents.external.adapters import request_of
+from mmrag.agents.external.agent_program import Program, stop_all
 from mmrag.errors import AgentError, ServiceTimeout
 from mmrag.records import Query, Reply, decode_as
 from mmrag.turn_clock import CLOCK, TurnClock

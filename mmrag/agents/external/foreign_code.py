@@ -20,7 +20,14 @@ from contextvars import Context, copy_context
 from functools import partial
 from typing import Any
 
-from mmrag.agents.own.daemon_threads import Call, DaemonThreads, came_back, left, stop_thread, typed
+from mmrag.agents.external.daemon_threads import (
+    Call,
+    DaemonThreads,
+    came_back,
+    left,
+    stop_thread,
+    typed,
+)
 from mmrag.errors import AgentError, words
 from mmrag.turn_clock import CLOCK, TurnClock
 

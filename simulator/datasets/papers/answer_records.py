@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from mmrag.metrics.cases import Case
+from mmrag.metrics.measure_records import Case
 from mmrag.records import Record, Reference, Session, Turn
-from simulator.datasets.own.lines import own_dimensions
+from simulator.datasets.own.line_parser import own_dimensions
 
 
 class Answered(Record, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mmrag.encoders import text_encoders
 from mmrag.errors import SpecError
 from mmrag.records import Evidence
-from mmrag.search.elsewhere import conditions, fingerprint_of, passage
+from mmrag.search.external import conditions, fingerprint_of, passage
 from mmrag.search.index.chroma import Database, open_folder, open_server
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import msgspec
 
 from mmrag.cache import Cache, CachedModel
 from mmrag.judges.measure_registry import Measurer
-from mmrag.metrics.cases import Annotations, Case, Measurement
+from mmrag.metrics.measure_records import Annotations, Case, Measurement
 from mmrag.metrics.retrieval import evidence
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import Evidence, Label, Passage, Reply, Session, TurnResult, encode

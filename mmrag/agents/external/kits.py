@@ -17,10 +17,10 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from mmrag.agents.own.adapters import as_reply
-from mmrag.agents.own.foreign_code import Outside
-from mmrag.agents.own.kit_context import Context, context_builder
-from mmrag.agents.own.kit_loader import load_kit_agent
+from mmrag.agents.external.adapters import as_reply
+from mmrag.agents.external.foreign_code import Outside
+from mmrag.agents.external.kit_context import Context, context_builder
+from mmrag.agents.external.kit_loader import load_kit_agent
 from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply

@@ -20,10 +20,10 @@ import msgspec
 
 from mmrag.errors import DataError
 from simulator.datasets.own.columns import from_cells, has_questions
-from simulator.datasets.own.lines import Fault
+from simulator.datasets.own.line_parser import Fault
 
 if TYPE_CHECKING:
-    from simulator.datasets.tables import Table
+    from simulator.datasets.hugging_face_tables import Table
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longest line that is read. Pictures lie beside the file, so a line holds text alone."""
@@ -93,7 +93,7 @@ def _row_of(place: str, cells: list[str], columns: list[str]) -> Row:
 
 def table_rows(table: Table) -> Iterator[Row]:
     """The rows of a Hugging Face data set of the same form; a picture may be in the row."""
-    from simulator.datasets.tables import class_names
+    from simulator.datasets.hugging_face_tables import class_names
 
     labels = class_names(table.features())
     names = list(table.schema().names)

@@ -14,9 +14,9 @@ from mmrag.cache import CacheStats
 from mmrag.errors import MmragError
 from mmrag.records import Session, TurnResult
 from simulator.cluster.driver import hold_on_cluster
-from simulator.cluster.keeper import LeasedConversation
 from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import connected, load_ray
+from simulator.cluster.shard_keeper import LeasedConversation
 from simulator.cluster.worker import Job
 from simulator.parts.hosting_options import Hosting
 from simulator.run.live_conversation import break_off

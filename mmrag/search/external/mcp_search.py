@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 import msgspec
 
 from mmrag.errors import Denied, MmragError, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.extras import need
+from mmrag.optional_packages import need
 from mmrag.records import Evidence
 from mmrag.registry import whole
-from mmrag.search.elsewhere import TOKEN, conditions, evidence, fingerprint_of, headers
+from mmrag.search.external import TOKEN, conditions, evidence, fingerprint_of, headers
 
 if TYPE_CHECKING:
     from mcp import Client

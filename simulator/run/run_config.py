@@ -12,10 +12,10 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
-from simulator.faults.spec import faults as parse_faults
+from simulator.faults.fault_kinds import faults as parse_faults
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.spec import NO_TASK, check_task
-from simulator.stages.spec import stages as parse_stages
+from simulator.stages.stage_names import NO_TASK, check_task
+from simulator.stages.stage_names import stages as parse_stages
 
 if TYPE_CHECKING:
     from simulator.run.engine import Rules
@@ -123,7 +123,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
 
     def __post_init__(self) -> None:
-        from simulator.datasets.papers.as_kit import check_reader  # not for `--help`
+        from simulator.datasets.papers.kit_conventions import check_reader  # not for `--help`
 
         StopPolicy.parse(self.stop)
         if self.after_stop not in ("skip", "generate"):
@@ -156,7 +156,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if staged and self.task != NO_TASK:
             raise SpecError("a single task has no stages: leave out --stages, or --task.")
         if self.spoken != "none":
-            from simulator.ears.spec import spoken  # not for `--help`
+            from simulator.ears.spoken_conditions import spoken  # not for `--help`
 
             spoken(self.spoken)
             if self.wearer == "person" or self.degrade == "mix":
@@ -166,7 +166,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 )
             if staged:
                 raise SpecError("stages are of questions as they are typed: leave out --spoken.")
-            from simulator.run.captures import degradations
+            from simulator.run.capture_optics import degradations
 
             if not self.crossed and "clean" not in degradations(self.degrade, self.severities):
                 raise SpecError(
@@ -213,7 +213,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def rules(self) -> Rules:
         """The part that the engine takes."""
-        from simulator.datasets.papers.as_kit import tells_domain_in_kit
+        from simulator.datasets.papers.kit_conventions import tells_domain_in_kit
         from simulator.run.engine import Rules
 
         return Rules(

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import msgspec
 
-from mmrag.agents.own.daemon_threads import DaemonThreads
+from mmrag.agents.external.daemon_threads import DaemonThreads
 from mmrag.errors import DataError, Denied, ServiceError, ServiceTimeout, words
 from mmrag.files.atomic import write_bytes
 from mmrag.records import Heard, Turn, encode

@@ -15,7 +15,7 @@ from answering import answering
 
 from mmrag.errors import Denied, MmragError, ServiceError, ServiceTimeout, SpecError, Unavailable
 from mmrag.local_server import address, listen
-from mmrag.search.elsewhere import searches
+from mmrag.search.external import searches
 
 pytest.importorskip("mcp")
 KETTLE = {"text": "The kettle is made by Veldt.", "page_name": "Kettle", "page_url": "u/1"}
