@@ -17,8 +17,8 @@ from pathlib import Path
 from simulator.world.build.folder import build
 from simulator.world.build.request import make_request
 from simulator.world.build.world_manifest import read_manifest
-from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
+from simulator.world.checks.world_stats import world_stats
 
 SEED = 2025
 MOST_BYTES = 40_000_000

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Box
-from simulator.optics.light.tone import Image
+from simulator.optics.light.srgb import Image
 from simulator.optics.random_streams import generator
 
 _WORDS = ("ALPINE", "TEA", "BLUE", "HOUR", "MODEL", "X-200", "EXIT", "GATE 14", "GRAIN", "500 g")

@@ -12,8 +12,8 @@ from mmrag.files.images import LazyImage
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.records import Capture, Outcome, Query, Reply, Session, Status, TurnResult, Verdict
 from simulator.run.live_conversation import Wearers
-from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk
+from simulator.wearer.wearer_view import sight_of
 from simulator.world.checks.verify import read_facts
 from simulator.world.facts.factbase import FactBase
 from simulator.world.sessions import World

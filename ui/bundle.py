@@ -1,8 +1,8 @@
 """A run as a folder, or one file, that any browser opens from disk: the replay without a server.
 
-What is shown of a conversation is what the app shows (`replay/viewmodel.py`), as JSON; its own page
-draws it. The page may run its own script and nothing else, asks nobody for anything, and makes text
-of whatever the data says.
+What is shown of a conversation is what the app shows (`replay/conversation_view.py`), as JSON; its
+own page draws it. The page may run its own script and nothing else, asks nobody for anything, and
+makes text of whatever the data says.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from simulator.message_text import counted
 from simulator.store.run_reader import RunReader
 from ui.render import points
 from ui.replay.catalogue import Catalogue, ListedRow
-from ui.replay.viewmodel import ConversationView, conversation
+from ui.replay.conversation_view import ConversationView, conversation
 from ui.server import Thumbnails
 
 BLOCK = 400_000

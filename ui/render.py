@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from simulator.reports.read.frame import OWN
+from simulator.reports.read.turn_frame import OWN
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -32,7 +32,7 @@ from simulator.parts.resources import cache_folder
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.reports.losses.hearing_losses import hearing
-from simulator.reports.read.frame import Frame
+from simulator.reports.read.turn_frame import Frame
 from simulator.store.run_reader import RunReader
 from simulator.world.sessions import World
 

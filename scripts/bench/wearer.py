@@ -30,9 +30,9 @@ from simulator.run.engine import Rules
 from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.runner import labelled
 from simulator.wearer.proof import prove, prove_record
-from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import TalkBounds
 from simulator.wearer.waiting import Waiting
+from simulator.wearer.wearer_view import sight_of
 from simulator.wearer.wordings import other_wordings
 from simulator.world.build.randomness import Draw
 from simulator.world.checks.verify import read_facts

@@ -213,7 +213,7 @@ def _unusable(store: RunReader) -> tuple[str, ...]:
 
 
 def _found(store: RunReader, rows: int) -> Measured:
-    from simulator.reports.figures.measured import measured
+    from simulator.reports.figures.measure_tables import measured
     from simulator.run.results.turn_results import main_of
 
     main = main_of(store.conditions() or ["clean"])

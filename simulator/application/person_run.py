@@ -37,7 +37,7 @@ from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.wearer.goals import goal_in_words
 from simulator.wearer.person import PersonTalk, brought_back
-from simulator.wearer.sight import sight_of
+from simulator.wearer.wearer_view import sight_of
 
 MOST_WORDS = 2000
 """Characters that can be said at once."""

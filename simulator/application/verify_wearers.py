@@ -66,8 +66,8 @@ def verify_run(folder: Path) -> RunProof:
     from simulator.store.run_reader import RunReader
     from simulator.wearer.person import PersonTalk
     from simulator.wearer.proof import prove, prove_costs, prove_record
-    from simulator.wearer.sight import sight_of
     from simulator.wearer.talk import KEY, Talk
+    from simulator.wearer.wearer_view import sight_of
 
     with RunReader(folder) as run:
         config = read_config(run)

@@ -121,7 +121,7 @@ def verify(folder: Folder, as_json: AsJson = False) -> None:
 
 def stats(folder: Folder, as_json: AsJson = False) -> None:
     """Print the published distributions beside those of this world."""
-    from simulator.world.checks.stats import world_stats
+    from simulator.world.checks.world_stats import world_stats
 
     table = world_stats(folder)
     if as_json:

@@ -1,6 +1,6 @@
 """Input that is wrong and looks right: another picture, or other words, than the wearer's own.
 
-Whether an assistant notices is a score of its own (`simulator/reports/figures/noticing.py`).
+Whether an assistant notices is a score of its own (`simulator/reports/figures/noticed_faults.py`).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 from mmrag.records import Box, Json
 from simulator.optics import random_streams
 from simulator.optics.light import blur
-from simulator.optics.light.tone import Image, to_codes
+from simulator.optics.light.srgb import Image, to_codes
 
 if TYPE_CHECKING:
     from simulator.link.profiles import Profile

@@ -6,9 +6,9 @@
 """
 
 from simulator.optics.degradation_record import DegradationRecord, Degraded, StepRecord
+from simulator.optics.degradation_spec import VARIANTS, DegradationSpec, Step
 from simulator.optics.pipeline import degrade
 from simulator.optics.quality_mix import QualityMix
-from simulator.optics.spec import VARIANTS, DegradationSpec, Step
 
 __all__ = [
     "VARIANTS",

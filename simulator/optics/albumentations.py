@@ -16,10 +16,10 @@ from albumentations.core.type_definitions import Targets
 from numpy.typing import NDArray
 
 from mmrag.records import Box
+from simulator.optics.degradation_spec import DegradationSpec
 from simulator.optics.pipeline import degrade
 from simulator.optics.pixels import as_rgb, digest
 from simulator.optics.shape import geometry
-from simulator.optics.spec import DegradationSpec
 
 _GEOMETRY = ("rotated", "truncated")
 """The kinds that move pixels; they depend on size, entity and key, never on the pixels."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mmrag.records import Box
 from simulator.optics.light import blur, lowlight
-from simulator.optics.light.tone import Image, light_to_srgb, srgb_to_light
+from simulator.optics.light.srgb import Image, light_to_srgb, srgb_to_light
 
 LADDER = (1.0, 0.90, 0.78, 0.66, 0.54, 0.42)
 """Severity → SSIM on the entity."""

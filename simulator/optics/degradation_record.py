@@ -8,7 +8,7 @@ import msgspec
 
 from mmrag.records import Box, Json, Polygon, Record
 from simulator.optics import random_streams
-from simulator.optics.light.tone import Image
+from simulator.optics.light.srgb import Image
 
 
 class StepRecord(Record, frozen=True, kw_only=True):

@@ -17,11 +17,11 @@ import numpy as np
 from mmrag.records import Box, Json, Polygon
 from simulator.optics import calibrate, random_streams
 from simulator.optics.degradation_record import DegradationRecord, Degraded, StepRecord
-from simulator.optics.light import photometric
-from simulator.optics.light.tone import Image, Light, as_light, to_codes
+from simulator.optics.degradation_spec import JPEG, VARIANTS, DegradationSpec, Step
+from simulator.optics.light import solved_strengths
+from simulator.optics.light.srgb import Image, Light, as_light, to_codes
 from simulator.optics.pixels import as_rgb, digest
 from simulator.optics.shape import geometry, occlusion, truncation
-from simulator.optics.spec import JPEG, VARIANTS, DegradationSpec, Step
 
 if TYPE_CHECKING:
     from simulator.optics.pixels import Picture
@@ -212,12 +212,12 @@ class _InProgress:
         return None
 
     def blur(self, light: Light | None, step: Step, variant: str | None) -> Light:
-        solved = photometric.blurring(self._view, step, str(variant))
+        solved = solved_strengths.blurring(self._view, step, str(variant))
         self._records.append(solved.record)
         return solved.smear(self.image if light is None else light)
 
     def lower(self, light: Light | None, step: Step, _: str | None) -> None:
-        solved = photometric.darkening(self._view, step)
+        solved = solved_strengths.darkening(self._view, step)
         self._records.append(solved.record)
         if light is None and self.image is self._reference and solved.rendered is not None:
             self.image = solved.rendered()
@@ -225,12 +225,12 @@ class _InProgress:
             self.image = solved.shoot(self.image if light is None else light)
 
     def flare(self, light: Light | None, step: Step, _: str | None) -> Light:
-        solved = photometric.flaring(self._view, step)
+        solved = solved_strengths.flaring(self._view, step)
         self._records.append(solved.record)
         return solved.change(as_light(self.image if light is None else light))
 
     def process(self, light: Light | None, step: Step, variant: str | None) -> None:
-        solved = photometric.processing(self._view, step, variant)
+        solved = solved_strengths.processing(self._view, step, variant)
         self._records.append(solved.record)
         self.image = self.image if light is None else to_codes(light)
         if self.image is self._reference and solved.rendered is not None:
@@ -239,9 +239,9 @@ class _InProgress:
             self.image = solved.change(self.image)
 
     @cached_property
-    def _view(self) -> photometric.View:
+    def _view(self) -> solved_strengths.View:
         """What strengths are solved on and similarities are measured against, once warped."""
-        return photometric.View(
+        return solved_strengths.View(
             self._reference, self._box, self._entity.whole_frame, self._key, self._calibrated
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from mmrag.errors import ImageError
 from mmrag.files.images import LazyImage, check_size, decode, size_of, upright_rgb
-from simulator.optics.light.tone import Image
+from simulator.optics.light.srgb import Image
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PilImage

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mmrag.records import Record
+from simulator.optics.degradation_spec import VARIANTS, DegradationSpec, Step
 from simulator.optics.random_streams import generator
-from simulator.optics.spec import VARIANTS, DegradationSpec, Step
 
 _NORMAL = "normal"
 

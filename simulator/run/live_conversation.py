@@ -23,8 +23,8 @@ from simulator.faults.current_fault import declared, fault_of
 from simulator.run.agent_slots import Place
 from simulator.run.engine import Rules, broken_turns, history_of, one_turn, query_of, skipped
 from simulator.store.run_reader import RunReader
-from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY, Talk, TalkBounds, heard_by, replayed
+from simulator.wearer.wearer_view import sight_of
 from simulator.world.facts.factbase import FactBase
 
 T = TypeVar("T", bound=Talk)

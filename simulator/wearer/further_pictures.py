@@ -21,7 +21,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Polygon, Record, Session
 from simulator.optics.shape.geometry import bounds
 from simulator.wearer.moves import REMEDIES
-from simulator.wearer.sight import scene_of
+from simulator.wearer.wearer_view import scene_of
 from simulator.world.pictures.scene import Scene, renderer
 
 

@@ -13,11 +13,11 @@ from typing import Any, cast
 from mmrag.errors import DataError
 from mmrag.records import Session, Turn
 from simulator.wearer.sayings import sayings
-from simulator.wearer.sight import Sight, kind_of
 from simulator.wearer.talk import answers_of
+from simulator.wearer.wearer_view import Sight, kind_of
 from simulator.world.facts.domain_schema import Attribute, attribute_of
+from simulator.world.facts.fact_wording import MONTHS, say_list, say_number, say_value
 from simulator.world.facts.factbase import FactBase
-from simulator.world.facts.wording import MONTHS, say_list, say_number, say_value
 from simulator.world.language.english import noun_of, plural_of, spoken_day
 from simulator.world.language.program import evaluate
 

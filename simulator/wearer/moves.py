@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mmrag.errors import DataError
 from mmrag.records import Outcome, Reply, Turn
 from simulator.wearer.sayings import Sayings
-from simulator.wearer.sight import Sight, Thing
+from simulator.wearer.wearer_view import Sight, Thing
 from simulator.wearer.wordings import other_wordings
 from simulator.world.facts.domain_schema import Entity
 from simulator.world.language.english import noun_of, plural_of

@@ -21,9 +21,9 @@ from simulator.wearer.colours import has, inside, painted
 from simulator.wearer.moves import right_for
 from simulator.wearer.person import PersonTalk, brought_back
 from simulator.wearer.sayings import PLAIN, sayings
-from simulator.wearer.sight import Sight, outlines_of
 from simulator.wearer.talk import KEY, MOVED, Talk, answers_of, replayed
 from simulator.wearer.waiting import cut_off, heard_in
+from simulator.wearer.wearer_view import Sight, outlines_of
 from simulator.wearer.wordings import other_wordings
 from simulator.world.language.english import noun_of, plural_of
 from simulator.world.language.program import evaluate

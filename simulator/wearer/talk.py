@@ -29,8 +29,8 @@ from mmrag.records import (
 from simulator.ears.recognition_losses import misheard
 from simulator.wearer.moves import COSTS, Move, Situation, about_main, after, pointing, remedy
 from simulator.wearer.sayings import PLAIN, sayings
-from simulator.wearer.sight import Sight
 from simulator.wearer.waiting import WORD, Waiting, heard_in
+from simulator.wearer.wearer_view import Sight
 from simulator.world.build.randomness import Draw
 
 KEY = "wearer"

@@ -12,8 +12,8 @@ from simulator.stages.truth import KnownTruth, with_name
 from simulator.world.build.table_parts import GROUNDING_LABELS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks.verify import read_facts, stream
+from simulator.world.facts.fact_wording import say_fact
 from simulator.world.facts.factbase import FactBase
-from simulator.world.facts.wording import say_fact
 
 
 class WorldTruth:

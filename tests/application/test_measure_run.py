@@ -32,7 +32,7 @@ from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
-from ui.replay import viewmodel
+from ui.replay import conversation_view
 
 ALL = chosen_measures("ragas,garage")
 
@@ -284,11 +284,11 @@ def test_killed_it_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
 def test_the_app_shows_what_was_measured(tmp_path: Path) -> None:
     write_run(tmp_path)
     with RunReader(tmp_path) as run:
-        view = viewmodel.conversation(run, "run", "s0", "clean")
+        view = conversation_view.conversation(run, "run", "s0", "clean")
         assert view.turns[1].measures == ()
     measure(tmp_path, Reader(), ["unadjusted_raf", "deflection_true_positive"])
     with RunReader(tmp_path) as run:
-        view = viewmodel.conversation(run, "run", "s0", "clean")
+        view = conversation_view.conversation(run, "run", "s0", "clean")
     [row] = view.turns[1].measures  # declining is not right here: that measure does not apply
     assert (row.measure, row.value, row.approximate) == ("unadjusted raf", "0.00", False)
     assert row.why == "unsupported: It was 9 m long."

@@ -174,7 +174,7 @@ def test_a_run_goes_on_is_judged_again_reported_shown_and_exported(
 
 def test_the_app_shows_a_text_conversation(both: Path, tmp_path: Path) -> None:
     from ui.replay.catalogue import Catalogue, Filter
-    from ui.replay.viewmodel import conversation
+    from ui.replay.conversation_view import conversation
 
     out = tmp_path / "run"
     mmrag("run", "--data", both, "--agent", "random", "--judge", "exact", "--out", out, "--json")

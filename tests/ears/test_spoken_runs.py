@@ -263,7 +263,7 @@ def test_a_report_tells_what_was_lost(tmp_path: Path) -> None:
 
 def test_the_replay_marks_what_was_lost_and_plays_both(tmp_path: Path) -> None:
     from ui.render import render
-    from ui.replay.viewmodel import conversation
+    from ui.replay.conversation_view import conversation
 
     ear = Hearing(ToneVoice(), Writes("question <b> of 0?"))
     hold(tmp_path / "a", ByNumber(), ear, sessions=1, spoken=("street@3",))
@@ -309,8 +309,8 @@ def test_a_live_wearer_says_what_was_misheard_and_it_is_proved(tmp_path: Path) -
 
     from mmrag.judges.simple import ExactJudge
     from simulator.wearer.proof import prove
-    from simulator.wearer.sight import sight_of
     from simulator.wearer.talk import KEY
+    from simulator.wearer.wearer_view import sight_of
 
     hearing = Hearing(ToneVoice(), LosesAWord())
     with RunStore(tmp_path / "run") as store:

@@ -18,7 +18,7 @@ from simulator.link.profiles import (
     shipped,
     split_link,
 )
-from simulator.optics.light.processing import packed
+from simulator.optics.light.camera_processing import packed
 from simulator.run.run_config import RunConfig
 
 

@@ -24,9 +24,9 @@ from mmrag.errors import DataError, ImageError, SpecError
 from mmrag.files.images import LazyImage
 from simulator.optics import DegradationRecord, degrade
 from simulator.optics.calibrate import LADDER
-from simulator.optics.light.processing import MIREDS
-from simulator.optics.light.tone import srgb_to_light
-from simulator.optics.spec import VARIANTS
+from simulator.optics.degradation_spec import VARIANTS
+from simulator.optics.light.camera_processing import MIREDS
+from simulator.optics.light.srgb import srgb_to_light
 
 ROWS = [f"{k}:{v}" if v else k for k, many in VARIANTS.items() for v in many or ("",)]
 ALL = [f"{row}@{level}" for row in ROWS for level in (1, 3, 5)]

@@ -10,22 +10,22 @@ import pytest
 from formula_pictures import sample
 
 from simulator.optics import calibrate, random_streams
-from simulator.optics.light import blur, lowlight, tone
-from simulator.optics.shape import geometry, mattes, occlusion, truncation
+from simulator.optics.light import blur, lowlight, srgb
+from simulator.optics.shape import geometry, occluder_textures, occlusion, truncation
 
 
 def test_tone_tables_lose_nothing() -> None:
     codes = np.arange(256, dtype=np.uint8).reshape(1, 256, 1).repeat(3, axis=2)
-    assert (tone.to_codes(tone.to_light(codes)) == codes).all()
+    assert (srgb.to_codes(srgb.to_light(codes)) == codes).all()
 
 
 @pytest.mark.parametrize("wide", [True, False])
 def test_gather_is_indexing(wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tone, "_HAS_WIDE_LUT", wide and tone._HAS_WIDE_LUT)
+    monkeypatch.setattr(srgb, "_HAS_WIDE_LUT", wide and srgb._HAS_WIDE_LUT)
     rng = np.random.default_rng(0)
     table = rng.integers(0, 256, 65536, dtype=np.uint8)
     index = rng.integers(0, 65536, (31, 17, 3)).astype(np.uint16)
-    assert (tone.gather(table, index) == table[index]).all()
+    assert (srgb.gather(table, index) == table[index]).all()
 
 
 @pytest.mark.parametrize("ev", [1.5, 3.5, 5.5, 8.0])
@@ -35,10 +35,10 @@ def test_low_light_is_poisson_gaussian(ev: float) -> None:
     exposure = lowlight.Exposure(ev=ev)
     count = 300_000
     for code in (2, 12, 40, 90, 150, 210, 255):
-        light = float(tone.srgb_to_light(np.array(code / 255.0)))
+        light = float(srgb.srgb_to_light(np.array(code / 255.0)))
         expected = lowlight.FULL_WELL * 2.0**-ev * light
         electrons = rng.poisson(expected, count) + rng.normal(0, lowlight.READ_NOISE, count)
-        true = np.rint(tone.light_to_srgb(exposure.gain * electrons / lowlight.FULL_WELL) * 255)
+        true = np.rint(srgb.light_to_srgb(exposure.gain * electrons / lowlight.FULL_WELL) * 255)
         flat = np.full((count // 3 // 200, 200, 3), code, np.uint8)
         ours = lowlight.expose(flat, exposure, f"fidelity/{code}", 1).astype(np.float64)
         # The bound is 1 %, plus what sampling error three deviations leave and half a percent
@@ -55,7 +55,7 @@ def test_dark_spot_lowers_the_entity_and_keeps_means() -> None:
     even = lowlight.expose(flat, lowlight.Exposure(ev=3.0), "k", 1).astype(float)
     middle, corner = np.s_[115:126, 150:171], np.s_[:30, :30]
     assert abs(done[middle].mean() / even[middle].mean() - 1) < 0.04
-    linear = [float(tone.srgb_to_light(done[part] / 255).mean()) for part in (corner, middle)]
+    linear = [float(srgb.srgb_to_light(done[part] / 255).mean()) for part in (corner, middle)]
     assert linear[0] / linear[1] == pytest.approx(2**lowlight.SURROUND_EV, rel=0.08)
 
 
@@ -83,7 +83,7 @@ def test_row_noise_is_alike_along_rows_only() -> None:
 
 def ideal_motion(image: np.ndarray, motion: blur.Motion) -> np.ndarray:
     """The average of many bilinear shifts along the smear, in linear light and float64."""
-    light = tone.to_light(image).astype(np.float32)
+    light = srgb.to_light(image).astype(np.float32)
     h, w = image.shape[:2]
     count = max(64, int(motion.length * 6))
     total = np.zeros(light.shape, np.float64)
@@ -96,7 +96,7 @@ def ideal_motion(image: np.ndarray, motion: blur.Motion) -> np.ndarray:
             light, x.astype(np.float32), y.astype(np.float32), cv2.INTER_LINEAR,
             borderMode=cv2.BORDER_REFLECT_101,
         )  # fmt: skip
-    return tone.light_to_srgb(total / count / tone.WHITE) * 255
+    return srgb.light_to_srgb(total / count / srgb.WHITE) * 255
 
 
 @pytest.mark.parametrize("length", [3.0, 9.0, 24.0, 61.0])
@@ -106,7 +106,7 @@ def test_motion_is_the_ideal_blur(length: float, angle: float) -> None:
     motion = blur.Motion.near(length, angle)
     assert motion.length == pytest.approx(length, rel=0.1)
     assert abs((motion.angle - angle + 90) % 180 - 90) <= 8.01
-    ours = tone.to_codes(blur.move(tone.to_light(image), motion)).astype(float)
+    ours = srgb.to_codes(blur.move(srgb.to_light(image), motion)).astype(float)
     error = ours - ideal_motion(image, motion)
     psnr = 10 * math.log10(255**2 / np.mean(error**2))
     assert psnr >= 38, psnr
@@ -115,13 +115,13 @@ def test_motion_is_the_ideal_blur(length: float, angle: float) -> None:
 @pytest.mark.parametrize("radius", [0.8, 3.0, 5.5, 9.0, 14.0, 30.0])
 def test_defocus_is_a_disc(radius: float) -> None:
     image, _ = sample(5, (320, 240))
-    light = tone.to_light(image)
+    light = srgb.to_light(image)
     psf = blur.disc_psf(radius)
     ideal = cv2.filter2D(
         light.astype(np.float64), cv2.CV_64F, psf, borderType=cv2.BORDER_REFLECT_101
     )
-    ours = tone.to_codes(blur.defocus(light, radius)).astype(float)
-    error = ours - tone.light_to_srgb(ideal / tone.WHITE) * 255
+    ours = srgb.to_codes(blur.defocus(light, radius)).astype(float)
+    error = ours - srgb.light_to_srgb(ideal / srgb.WHITE) * 255
     inner = error[40:-40, 40:-40]
     assert 10 * math.log10(255**2 / np.mean(inner**2)) >= 36
 
@@ -135,7 +135,7 @@ def centroid(light: np.ndarray) -> np.ndarray:
 def test_content_stays_where_it_was() -> None:
     image = np.zeros((301, 401, 3), np.uint8)
     image[140:150, 190:215] = 250
-    light = tone.to_light(image)
+    light = srgb.to_light(image)
     before = centroid(light)
     smears = [blur.Motion.near(length, angle) for length in (2, 7, 23, 50, 90)
               for angle in range(0, 180, 20)]  # fmt: skip
@@ -180,26 +180,26 @@ def test_cover_is_what_is_drawn(kind: str, level: int) -> None:
 @pytest.mark.parametrize("kind", ["finger", "fence", "screen", "strap"])
 def test_composition_follows_its_formula(kind: str) -> None:
     size = (320, 240)
-    white = np.full((240, 320, 3), tone.WHITE, np.uint16)
+    white = np.full((240, 320, 3), srgb.WHITE, np.uint16)
     black = np.zeros_like(white)
     entity = geometry.corners((100, 70, 220, 170))
     done = occlusion.cover(kind, size, entity, 0.35, random_streams.generator("k", kind))
     over_white = occlusion.compose(white, done.matte).astype(float)
     over_black = occlusion.compose(black, done.matte).astype(float)
     # What separates the two backgrounds is 1 − α, everywhere and in every channel.
-    clear = (over_white - over_black) / tone.WHITE
+    clear = (over_white - over_black) / srgb.WHITE
     assert np.abs(clear.mean(axis=2) - (1 - occlusion.alpha(done.matte, size))).mean() < 0.01
-    assert over_black.max() <= tone.WHITE
+    assert over_black.max() <= srgb.WHITE
     assert clear.min() >= -0.001
 
 
 def test_textures_are_premultiplied_and_repeat() -> None:
-    for look in range(mattes.LOOKS):
-        for texture in (mattes.finger(look), mattes.hair(look)):
+    for look in range(occluder_textures.LOOKS):
+        for texture in (occluder_textures.finger(look), occluder_textures.hair(look)):
             assert texture.min() >= 0
             assert texture[..., 3].max() > 0.95
             assert (texture[..., :3] <= texture[..., 3:] + 1e-5).all()
-    fence = mattes.fence(24, 0.3)
+    fence = occluder_textures.fence(24, 0.3)
     assert fence[..., 3].mean() == pytest.approx(1 - (1 - 0.3) ** 2, abs=0.02)
     # A tile continues into itself.
     step = np.abs(np.diff(fence, axis=1)).max()
@@ -219,7 +219,7 @@ def test_rotation_leaves_no_corner_empty_and_moves_points_with_pixels(level: int
         assert -1e-6 <= y <= h + 1e-6
     image = np.zeros((h, w, 3), np.uint8)
     cv2.circle(image, (165, 125), 6, (255, 255, 255), -1)
-    there = centroid(tone.to_light(geometry.warp(image, matrix))) + 0.5
+    there = centroid(srgb.to_light(geometry.warp(image, matrix))) + 0.5
     assert np.abs(there - geometry.move_points(((165.5, 125.5),), matrix)[0]).max() < 0.3
 
 
@@ -280,17 +280,17 @@ def test_enlarging_between_codes_is_nearer_to_a_finer_picture() -> None:
     w, h = 240, 180
     gained = []
     for i in range(6):
-        fine = tone.to_light(sample(i, (4 * w, 4 * h))[0])
-        coarse = tone.to_codes(cv2.resize(fine, (w, h), interpolation=cv2.INTER_AREA))
+        fine = srgb.to_light(sample(i, (4 * w, 4 * h))[0])
+        coarse = srgb.to_codes(cv2.resize(fine, (w, h), interpolation=cv2.INTER_AREA))
         window = fine[4 * 12 : 4 * 138, 4 * 20 : 4 * 188]
-        true = tone.to_codes(cv2.resize(window, (w, h), interpolation=cv2.INTER_AREA))
+        true = srgb.to_codes(cv2.resize(window, (w, h), interpolation=cv2.INTER_AREA))
         zoom = w / 168
         matrix = np.array([[zoom, 0, -20 * zoom], [0, zoom, -12 * zoom], [0, 0, 1]])
         ours = geometry.warp(coarse, matrix)
-        part = tone.to_light(coarse)[12:138, 20:188]
-        between_light = tone.to_codes(cv2.resize(part, (w, h), interpolation=cv2.INTER_LINEAR))
+        part = srgb.to_light(coarse)[12:138, 20:188]
+        between_light = srgb.to_codes(cv2.resize(part, (w, h), interpolation=cv2.INTER_LINEAR))
         gained.append(cv2.PSNR(ours, true) - cv2.PSNR(between_light, true))
-        shown, wanted = (tone.srgb_to_light(p / 255).mean() for p in (ours, true))
+        shown, wanted = (srgb.srgb_to_light(p / 255).mean() for p in (ours, true))
         assert shown == pytest.approx(wanted, rel=0.015)
     assert min(gained) > 0
     assert np.mean(gained) > 0.5
@@ -298,7 +298,7 @@ def test_enlarging_between_codes_is_nearer_to_a_finer_picture() -> None:
 
 def test_light_and_codes_are_exposed_alike() -> None:
     image, _ = sample(5, (160, 120))
-    light = tone.to_light(image)
+    light = srgb.to_light(image)
     for spot in (None, (80.0, 60.0, 30.0, 30.0)):
         for rows in (0.0, 0.9):
             exposure = lowlight.Exposure(ev=3.0, row_noise=rows, spot=spot)
@@ -326,7 +326,7 @@ def test_bands_of_a_matte_meet(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_blur_of_the_part_is_the_part_of_the_blur(box: tuple[float, float, float, float]) -> None:
     """Strengths are measured on the entity's surroundings and then applied to the whole."""
     picture = sample(5, (333, 251))[0]
-    light = tone.to_light(picture)
+    light = srgb.to_light(picture)
     x0, y0, x1, y1 = box
     smears = [(n, lambda x, n=n: blur.move(x, blur.Motion.near(n, 40.0))) for n in (3, 9, 24, 80)]
     smears += [(r, lambda x, r=r: blur.defocus(x, r)) for r in (0.8, 4, 7, 14, 26)]
@@ -346,7 +346,7 @@ def test_bands_of_a_smear_and_of_an_exposure_meet(monkeypatch: pytest.MonkeyPatc
         for rows in (0.0, 1.1)
         for spot in (None, (60, 90, 30, 40))
     ]
-    inputs = (picture, tone.to_light(picture))
+    inputs = (picture, srgb.to_light(picture))
     moved = [blur.move(inputs[1], smear) for smear in smears]
     exposed = [lowlight.expose(i, exposure, "k", 4) for i in inputs for exposure in dark]
     for module, name in ((blur, "_STRIP"), (blur, "_BAND"), (lowlight, "_STRIP")):

@@ -8,7 +8,7 @@ import pytest
 from called_command import mmrag
 
 from simulator.store.run_reader import RunReader
-from ui.replay.viewmodel import conversation
+from ui.replay.conversation_view import conversation
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.reports.read.frame import Frame
+from simulator.reports.read.turn_frame import Frame
 
 SLICES = {
     "quality": ("normal", "low-light", "blurred"),

@@ -20,7 +20,7 @@ from mmrag.records import (
     Usage,
     Verdict,
 )
-from simulator.reports.read.frame import load_frame
+from simulator.reports.read.turn_frame import load_frame
 from simulator.run.results.turn_results import (
     ScoreOptions,
     run_state,

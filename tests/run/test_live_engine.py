@@ -25,8 +25,8 @@ from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.store.run_table import columns_of, turn_rows
 from simulator.wearer.proof import prove
-from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY
+from simulator.wearer.wearer_view import sight_of
 
 
 def hold(folder: Path, agent: object, looks: FakeLooks, *, count: int = 4, **plan) -> None:

@@ -19,7 +19,7 @@ from ui.home.summary import summarise
 from ui.opened_runs import Runs, open_runs
 from ui.render import render
 from ui.replay.catalogue import Catalogue, Filter
-from ui.replay.viewmodel import conversation
+from ui.replay.conversation_view import conversation
 
 
 def write(folder: Path, stop: str, pattern: str, *, turns: int = 4) -> Path:

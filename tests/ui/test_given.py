@@ -13,8 +13,8 @@ from simulator.run.run_config import RunConfig
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from ui.render import render
+from ui.replay.conversation_view import ConversationView, conversation
 from ui.replay.traceview import NOT_GIVEN, plan_of
-from ui.replay.viewmodel import ConversationView, conversation
 
 
 def shown(folder: Path, gaze: str) -> ConversationView:

@@ -29,11 +29,11 @@ from simulator.run.rejudge import rejudge_run
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from ui.opened_runs import open_runs
-from ui.pages.calls import calls
 from ui.pages.compare import Compare
 from ui.pages.live import Live
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
+from ui.pages.script_calls import calls
 from ui.pages.verdicts import VerdictCalls
 from ui.render import points, render
 from ui.replay.analysis import Analysis, Difference, RunComparison

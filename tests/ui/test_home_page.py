@@ -26,8 +26,8 @@ from ui.home.launch import Launcher
 from ui.home.notes import FILE, Note, read_note, write_note
 from ui.home.summary import BoardFigure, RunSummary, Summaries, summarise
 from ui.opened_runs import Runs, open_runs
-from ui.pages.calls import calls
 from ui.pages.home import Home
+from ui.pages.script_calls import calls
 from ui.render import points, render
 from ui.replay.analysis import Analysis
 from ui.views.robustness_view import Breakage

@@ -17,7 +17,7 @@ from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.wearer.talk import TalkBounds
 from simulator.wearer.waiting import Waiting
-from ui.replay.viewmodel import ConversationView, conversation
+from ui.replay.conversation_view import ConversationView, conversation
 
 
 def looks_once_then_is_silent(query: Query) -> Reply:

@@ -10,7 +10,7 @@ from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.records import Outcome, Session
 from simulator.wearer.goals import gives_away, goal_in_words
 from simulator.wearer.person import PersonTalk, brought_back
-from simulator.wearer.sight import sight_of
+from simulator.wearer.wearer_view import sight_of
 from simulator.world.build.randomness import Draw
 
 RIGHT, MISSING, WRONG = Outcome.PERFECT, Outcome.MISSING, Outcome.INCORRECT

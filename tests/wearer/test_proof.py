@@ -9,8 +9,8 @@ from small_talks import FakeLooks, agenda, agendas, facts, heard, talk_of, tell,
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.records import Outcome, Reference, Session, Turn, TurnResult, Utterance
 from simulator.wearer.proof import prove
-from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk
+from simulator.wearer.wearer_view import sight_of
 
 MISSING = Outcome.MISSING
 

@@ -26,8 +26,8 @@ from mmrag.records import (
 )  # fmt: skip
 from simulator.ears.recognition_losses import misheard
 from simulator.wearer.moves import COSTS, pointable, right_for
-from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import Talk, TalkBounds
+from simulator.wearer.wearer_view import sight_of
 from simulator.wearer.wordings import other_wordings
 from simulator.world.language.english import noun_of, plural_of
 

@@ -23,7 +23,7 @@ from simulator.ears.speech_pipeline import Spoken
 from simulator.faults.current_fault import DELAYS, Met, declared
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
-from simulator.reports.read.frame import load_frame
+from simulator.reports.read.turn_frame import load_frame
 from simulator.run.engine import Rules, history_of, one_turn
 from simulator.run.live_conversation import Wearers, break_off
 from simulator.run.run_config import make_config
@@ -33,9 +33,9 @@ from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.store.run_table import write_table
 from simulator.wearer.proof import prove, prove_record
-from simulator.wearer.sight import sight_of
 from simulator.wearer.talk import KEY, Talk, TalkBounds
 from simulator.wearer.waiting import Waiting, cut_off, hear
+from simulator.wearer.wearer_view import sight_of
 
 USUAL = Waiting.of(5)
 assert USUAL is not None

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from mmrag.records import Record
-from simulator.world.checks.published import TYPES
+from simulator.world.checks.published_figures import TYPES
 from simulator.world.language.questions.question_records import Conversation, Question
 
 Guess = str | None

@@ -20,7 +20,7 @@ from mmrag.files.atomic import write_bytes
 from mmrag.metrics.headline import HEADLINE, Uncertainty
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs, main_condition
-from simulator.reports.read.frame import Frame
+from simulator.reports.read.turn_frame import Frame
 from simulator.run.results.turn_results import run_state
 from simulator.store.run_reader import RunReader
 

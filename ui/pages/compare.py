@@ -9,10 +9,10 @@ from typing import Any
 import gradio as gr
 
 from mmrag.errors import MmragError
-from ui.pages.calls import calls, whole
+from ui.pages.script_calls import calls, whole
 from ui.render import render
 from ui.replay.analysis import Analysis
-from ui.replay.viewmodel import conversation
+from ui.replay.conversation_view import conversation
 
 Side = tuple[str, str]
 """A run and one of its conditions."""

@@ -16,7 +16,7 @@ from ui.home.launch import OFFERED, PICTURES, Launcher
 from ui.home.notes import write_note
 from ui.home.summary import Summaries
 from ui.opened_runs import Runs, place_of
-from ui.pages.calls import calls, whole
+from ui.pages.script_calls import calls, whole
 from ui.render import address, render, slice_address
 from ui.replay.analysis import Analysis
 

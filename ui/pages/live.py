@@ -23,8 +23,8 @@ from ui.pages.play import PlayPage
 from ui.pages.route import address_of, route
 from ui.render import render
 from ui.replay.catalogue import Catalogue
+from ui.replay.conversation_view import live_turns
 from ui.replay.kg_thumbnails import LIVE
-from ui.replay.viewmodel import live_turns
 from ui.samples import Samples
 from ui.views.lab_view import data_url
 from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat, ask, next_query, save

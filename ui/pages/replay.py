@@ -13,12 +13,12 @@ import gradio as gr
 
 from mmrag.errors import MmragError
 from simulator.people.current_verdicts import standing_in
-from ui.pages.calls import Call, calls, whole
+from ui.pages.script_calls import Call, calls, whole
 from ui.render import render
 from ui.replay.catalogue import Catalogue, Filter, ListedConversation, first_turn
+from ui.replay.conversation_view import conversation
 from ui.replay.people_verdicts import judged_otherwise
 from ui.replay.turn_record import turn_record
-from ui.replay.viewmodel import conversation
 
 PAGE = 40
 """Conversations that are listed at once; the list grows as it is scrolled."""

@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 
 from mmrag.errors import MmragError
-from ui.pages.calls import calls
+from ui.pages.script_calls import calls
 from ui.render import render
 from ui.replay.analysis import Analysis
 from ui.views.robustness_view import MIN_N, Breakage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mmrag.errors import MmragError, UsageError
-from ui.pages.calls import Call, whole
+from ui.pages.script_calls import Call, whole
 from ui.render import render
 from ui.replay.people_verdicts import VerdictDesk, judged_otherwise
 

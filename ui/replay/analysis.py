@@ -26,14 +26,14 @@ from simulator.reports.figures.report import (
     main_condition,
 )
 from simulator.reports.figures.survival import conversation
-from simulator.reports.read.frame import Frame
-from simulator.reports.read.pairs import (
+from simulator.reports.read.paired_turns import (
     Pairs,
     conversation_difference,
     conversation_means,
     match,
     rate_differences,
 )
+from simulator.reports.read.turn_frame import Frame
 from ui.replay.catalogue import Catalogue, stop_policy
 
 TITLES = {

@@ -67,7 +67,7 @@ class LabPicture(msgspec.Struct, frozen=True, kw_only=True):
 
 def kinds() -> dict[str, tuple[str, ...]]:
     """Every kind with its variants, in the order of CRAG-MM."""
-    from simulator.optics.spec import VARIANTS
+    from simulator.optics.degradation_spec import VARIANTS
 
     return VARIANTS
 

@@ -10,8 +10,8 @@ from simulator.application.person_run import Standing
 from simulator.reports.figures.report import command_of
 from simulator.wearer.moves import COSTS
 from simulator.wearer.talk import TalkBounds
+from ui.replay.conversation_view import UNASKED, TurnView, turn_view
 from ui.replay.traceview import Overlay, focus_of
-from ui.replay.viewmodel import UNASKED, TurnView, turn_view
 
 HINTS = {
     "press": "The assistant asks once more, and you have heard enough of that: tell it to answer.",

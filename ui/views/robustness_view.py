@@ -26,11 +26,11 @@ from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.slices import Dimension, dimensions, slice_table, title_of
 from simulator.reports.losses.link_losses import sent
 from simulator.reports.read.evidence import STAGES
-from simulator.reports.read.frame import Frame
-from simulator.reports.read.pairs import Pairs, match
+from simulator.reports.read.paired_turns import Pairs, match
 from simulator.reports.read.session_sums import Mask
+from simulator.reports.read.turn_frame import Frame
 from ui.replay.analysis import Analysis
-from ui.replay.viewmodel import conversation
+from ui.replay.conversation_view import conversation
 
 EXAMPLES = 12
 """Pairs of pictures that are shown at once; all are counted."""

@@ -25,9 +25,9 @@ from mmrag.errors import ConflictError, DataError, MmragError
 from mmrag.files.atomic import write_bytes
 from mmrag.files.images import LazyImage
 from mmrag.records import Box, Json, Polygon
-from simulator.optics.light.tone import Image
+from simulator.optics.degradation_spec import DegradationSpec
+from simulator.optics.light.srgb import Image
 from simulator.optics.pipeline import degrade
-from simulator.optics.spec import DegradationSpec
 
 SIDECAR = "degradations.jsonl"
 """Name of the file of records in a target folder."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Record
-from simulator.optics.light.tone import Image, Light, as_float
+from simulator.optics.light.srgb import Image, Light, as_float
 
 KERNEL_SUM = 512
 """Kernels are whole multiples of 1/512: with 15-bit light float32 sums are exact in any order."""

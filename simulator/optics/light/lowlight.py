@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Record
-from simulator.optics.light.tone import WHITE, Image, Light, gather, srgb_to_light, to_codes
+from simulator.optics.light.srgb import WHITE, Image, Light, gather, srgb_to_light, to_codes
 from simulator.optics.random_streams import generator, philox
 
 FULL_WELL = 2000.0

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mmrag.errors import DataError
 from mmrag.records import Box, Polygon, Record
-from simulator.optics.light.tone import Image
+from simulator.optics.light.srgb import Image
 
 Matrix = NDArray[np.float64]
 

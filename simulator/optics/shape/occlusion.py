@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Box, Polygon, Record
-from simulator.optics.light.tone import WHITE, Image, Light, to_codes, to_light
-from simulator.optics.shape import mattes
+from simulator.optics.light.srgb import WHITE, Image, Light, to_codes, to_light
+from simulator.optics.shape import occluder_textures
 from simulator.optics.shape.geometry import Matrix, bounds, centred, clip, corners, move_points
 
 COVERED = (0.0, 0.10, 0.20, 0.35, 0.50, 0.65)
@@ -150,7 +150,7 @@ def _fingers(size: tuple[int, int], box: Box, draw: np.random.Generator) -> list
     w, h = size
     x0, y0, x1, y1 = box
     cx, cy = (x0 + x1) / 2, (y0 + y1) / 2
-    look = int(draw.integers(mattes.LOOKS))
+    look = int(draw.integers(occluder_textures.LOOKS))
     edges = {180.0: cx / w, 0.0: (w - cx) / w, 90.0: (h - cy) / h, 270.0: cy / h}
     come = min(edges, key=lambda a: edges[a] + 0.25 * draw.random()) + draw.uniform(-35, 35)
     side = draw.uniform(-0.18, 0.18)
@@ -166,9 +166,9 @@ def _fingers(size: tuple[int, int], box: Box, draw: np.random.Generator) -> list
             ahead = (reach + 0.3 * radius) - strength * (2 * reach + 2.2 * radius)
             off = side * min(x1 - x0, y1 - y0)
             tx, ty = cx + ax * ahead - ay * off, cy + ay * ahead + ax * off
-            scale = radius / mattes.FINGER_UNIT
+            scale = radius / occluder_textures.FINGER_UNIT
             a, b, c, d = ax * scale, -ay * scale, ay * scale, ax * scale
-            u, v = (f * mattes.FINGER_UNIT for f in mattes.FINGER_TIP)
+            u, v = (f * occluder_textures.FINGER_UNIT for f in occluder_textures.FINGER_TIP)
             return Matte(
                 kind="finger", look=look, map=(a, b, tx - a * u - b * v, c, d, ty - c * u - d * v)
             )
@@ -205,17 +205,17 @@ def _straps(size: tuple[int, int], box: Box, draw: np.random.Generator) -> list[
     w, h = size
     x0, y0, x1, y1 = box
     cx, cy = (x0 + x1) / 2, (y0 + y1) / 2
-    look = int(draw.integers(mattes.LOOKS))
+    look = int(draw.integers(occluder_textures.LOOKS))
     lean = math.radians(90 + draw.uniform(-38, 38))
     length = 1.5 * math.hypot(w, h)
     span = max(x1 - x0, y1 - y0)
     aside = draw.uniform(-0.2, 0.2) * min(x1 - x0, y1 - y0)
-    along, across = mattes.HAIR_SIZE
+    along, across = occluder_textures.HAIR_SIZE
 
     def at(strength: float) -> Matte:
         half = span * (0.01 + 1.9 * strength**1.5)
         su = length / along
-        sv = half / (mattes.HAIR_HALF * across)
+        sv = half / (occluder_textures.HAIR_HALF * across)
         ux, uy = math.cos(lean), math.sin(lean)
         a, b, c, d = ux * su, -uy * sv, uy * su, ux * sv
         tx, ty = cx - uy * aside, cy + ux * aside
@@ -286,9 +286,11 @@ def _planes(
 ) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
     """A texture as premultiplied 15-bit light and 16-bit clearness, and that alone."""
     if kind in WORLD:
-        image = (mattes.fence if kind == "fence" else mattes.screen)(pitch, fill)
+        image = (occluder_textures.fence if kind == "fence" else occluder_textures.screen)(
+            pitch, fill
+        )
     else:
-        image = (mattes.finger if kind == "finger" else mattes.hair)(look)
+        image = (occluder_textures.finger if kind == "finger" else occluder_textures.hair)(look)
     planes = np.empty(image.shape, np.uint16)
     planes[..., :3] = np.rint(image[..., :3] * WHITE)
     planes[..., 3] = np.rint((1.0 - image[..., 3]) * 65535.0)

@@ -29,8 +29,7 @@ from simulator.reports.figures.report import (
     main_condition,
 )
 from simulator.reports.figures.slices import dimensions
-from simulator.reports.read.frame import Frame
-from simulator.reports.read.pairs import (
+from simulator.reports.read.paired_turns import (
     Pairs,
     conversation_difference,
     flipped,
@@ -40,6 +39,7 @@ from simulator.reports.read.pairs import (
     slice_differences,
 )
 from simulator.reports.read.session_sums import Mask
+from simulator.reports.read.turn_frame import Frame
 from simulator.run.results.turn_results import completion, is_persons, language_note, run_state
 from simulator.run.run_config import RunConfig, changes
 from simulator.store.run_reader import RunReader

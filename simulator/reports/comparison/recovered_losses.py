@@ -8,8 +8,8 @@ import numpy as np
 
 from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty
 from mmrag.metrics.statistics import bootstrap_replicates, percentile_interval
-from simulator.reports.read.frame import Frame
 from simulator.reports.read.session_sums import view_values
+from simulator.reports.read.turn_frame import Frame
 
 
 def won_back(first: Frame, second: Frame, how: Uncertainty) -> list[dict[str, Any]]:

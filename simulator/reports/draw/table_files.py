@@ -14,7 +14,7 @@ from mmrag.metrics.headline import Uncertainty
 from mmrag.records import NOT_ASKED
 from simulator.reports.figures.report import LoadedRun
 from simulator.reports.figures.slices import dimensions, slice_table
-from simulator.reports.read.frame import FLAGS, OUTCOMES, REAL, SHARES, WHOLE, Frame
+from simulator.reports.read.turn_frame import FLAGS, OUTCOMES, REAL, SHARES, WHOLE, Frame
 from simulator.run.results.kit_scoring import OFFICIAL
 
 SLICE_COLUMNS = (

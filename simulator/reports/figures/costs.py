@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from simulator.reports.read.frame import Frame
 from simulator.reports.read.session_sums import Mask
+from simulator.reports.read.turn_frame import Frame
 
 PERCENTILES = (50, 90, 95, 99)
 TO_FIRST = (50, 90, 99)

@@ -19,8 +19,7 @@ from mmrag.partial_records import SaidTurn, SessionPart
 from simulator.faults.fault_kinds import kind_of_fault
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.slices import dimensions
-from simulator.reports.read.frame import Frame
-from simulator.reports.read.pairs import (
+from simulator.reports.read.paired_turns import (
     Pairs,
     difference_of_differences,
     match,
@@ -28,6 +27,7 @@ from simulator.reports.read.pairs import (
     slice_differences,
 )
 from simulator.reports.read.session_sums import Mask
+from simulator.reports.read.turn_frame import Frame
 from simulator.stages.stage_names import BLIND, LOSSES, STAGES, WHOLE, split_condition
 from simulator.store.run_reader import RunReader
 

@@ -14,7 +14,7 @@ from mmrag.errors import MmragError
 from mmrag.files.images import LazyImage
 from mmrag.records import Evidence, Session, Step, Turn, TurnResult
 from simulator.reports.figures.slices import UNLABELLED, Dimension
-from simulator.reports.read.frame import OWN, Frame, kind_of
+from simulator.reports.read.turn_frame import OWN, Frame, kind_of
 from simulator.store.run_reader import RunReader
 
 SIDE = 420
@@ -127,7 +127,7 @@ def _labels(kinds: Sequence[Dimension], row: int) -> list[str]:
 
 def outcome_of_row(frame: Frame, row: int) -> str:
     """The outcome of a row in words."""
-    from simulator.reports.read.frame import OUTCOMES
+    from simulator.reports.read.turn_frame import OUTCOMES
 
     return OUTCOMES[int(frame["outcome"][row])]
 

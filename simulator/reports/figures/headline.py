@@ -17,8 +17,8 @@ from mmrag.metrics.headline import (
     rates,
     ratios,
 )
-from simulator.reports.read.frame import OUTCOMES, Frame
 from simulator.reports.read.session_sums import Mask, Units, view_sums, view_values
+from simulator.reports.read.turn_frame import OUTCOMES, Frame
 
 
 def headline(frame: Frame, rows: Mask, how: Uncertainty) -> dict[str, Any]:

@@ -17,8 +17,8 @@ from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.diagnosis import diagnosis
 from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
-from simulator.reports.figures.measured import measured
-from simulator.reports.figures.noticing import noticing
+from simulator.reports.figures.measure_tables import measured
+from simulator.reports.figures.noticed_faults import noticing
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.searches import retrieval
 from simulator.reports.figures.slices import dimensions, slice_table, standouts
@@ -27,7 +27,7 @@ from simulator.reports.figures.turns import all_turns
 from simulator.reports.figures.wearers import wearers
 from simulator.reports.losses.hearing_losses import hearing
 from simulator.reports.losses.link_losses import sent
-from simulator.reports.read.frame import Frame, kind_of, load_frame
+from simulator.reports.read.turn_frame import Frame, kind_of, load_frame
 from simulator.run.results.turn_results import (
     completion,
     deaf_notes,

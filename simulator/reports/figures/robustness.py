@@ -15,8 +15,7 @@ from simulator.faults.fault_kinds import KINDS as FAULTS
 from simulator.faults.fault_kinds import kind_of_fault
 from simulator.reports.figures.slices import Dimension
 from simulator.reports.read.evidence import STAGES
-from simulator.reports.read.frame import Frame, kind_of
-from simulator.reports.read.pairs import (
+from simulator.reports.read.paired_turns import (
     Pairs,
     match,
     moved_differently,
@@ -24,6 +23,7 @@ from simulator.reports.read.pairs import (
     slice_differences,
 )
 from simulator.reports.read.session_sums import Mask, view_values
+from simulator.reports.read.turn_frame import Frame, kind_of
 
 ALPHA = 0.05
 

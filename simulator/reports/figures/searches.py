@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.reports.read.frame import Frame
 from simulator.reports.read.session_sums import Mask
+from simulator.reports.read.turn_frame import Frame
 
 HITS = ("both", "image KG only", "web only", "neither")
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.metrics.headline import HEADLINE, RATES, Floats, Uncertainty, bounded
-from simulator.reports.read.frame import OWN, Frame
 from simulator.reports.read.session_sums import (
     Mask,
     Units,
@@ -18,6 +17,7 @@ from simulator.reports.read.session_sums import (
     columns_of_ratios,
     view_values,
 )
+from simulator.reports.read.turn_frame import OWN, Frame
 
 UNLABELLED = "not labelled"
 """Turns of which the data set does not say where they belong. Shown, never tested."""

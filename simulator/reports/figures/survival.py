@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from mmrag.metrics.statistics import wilson
 from mmrag.records import Outcome
 from simulator.reports.read.evidence import STAGES
-from simulator.reports.read.frame import OUTCOMES, Frame
-from simulator.reports.read.pairs import match
+from simulator.reports.read.paired_turns import match
 from simulator.reports.read.session_sums import Mask, Units
+from simulator.reports.read.turn_frame import OUTCOMES, Frame
 from simulator.run.stop_policies import StopPolicy
 
 OTHER_RULES = ("never", "strikes(1)", "strikes(2)", "strikes(3)", "patience(0.5)", "patience(0.8)")

@@ -6,7 +6,7 @@ from typing import Any
 
 from mmrag.records import outcome_word
 from simulator.reports.figures.failures import CUT, cut, outcome_of_row, reply_of
-from simulator.reports.read.frame import Frame
+from simulator.reports.read.turn_frame import Frame
 from simulator.store.run_reader import RunReader
 
 MOST_TURNS = 50

@@ -8,9 +8,9 @@ import numpy as np
 
 from mmrag.metrics.headline import Uncertainty
 from simulator.ears.spoken_conditions import split
-from simulator.reports.read.frame import Frame
-from simulator.reports.read.pairs import match, rate_differences
+from simulator.reports.read.paired_turns import match, rate_differences
 from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios
+from simulator.reports.read.turn_frame import Frame
 
 
 def hearing(frame: Frame, how: Uncertainty) -> list[dict[str, Any]] | None:

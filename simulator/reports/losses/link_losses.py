@@ -10,8 +10,8 @@ import numpy as np
 from mmrag.metrics.headline import HEADLINE, Uncertainty
 from mmrag.metrics.statistics import holm
 from simulator.link.profiles import split_link
-from simulator.reports.read.frame import Frame
-from simulator.reports.read.pairs import match, rate_differences
+from simulator.reports.read.paired_turns import match, rate_differences
+from simulator.reports.read.turn_frame import Frame
 
 POINTS = 5.0
 """Points of truthfulness that the cheapest setting may cost, where nothing else is said."""

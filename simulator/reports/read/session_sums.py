@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mmrag.metrics.headline import HEADLINE, RATES, Floats, Sums, Uncertainty, figure
 from mmrag.metrics.statistics import bootstrap_replicates, percentile_interval
-from simulator.reports.read.frame import Frame
+from simulator.reports.read.turn_frame import Frame
 
 Mask = NDArray[np.bool_]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mmrag.errors import SpecError
 from mmrag.registry import unknown
-from simulator.studio.camera.developing import develop
+from simulator.studio.camera.photo_development import develop
 from simulator.studio.camera.scene_to_picture import described, seed_of, settled
 from simulator.studio.camera.staging import Staged, focused
 from simulator.studio.camera.visibility import corners, focal, gazing, largest

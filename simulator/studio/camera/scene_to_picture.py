@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mmrag.errors import SpecError
 from mmrag.records import Box, Polygon
-from simulator.studio.camera.developing import develop
+from simulator.studio.camera.photo_development import develop
 from simulator.studio.camera.product_shot import studio
 from simulator.studio.camera.staging import Staged, label_prints, place_of, stage
 from simulator.studio.camera.visibility import (

@@ -22,7 +22,7 @@ from simulator.studio.camera.visibility import (
 )
 from simulator.studio.camera.wearer_hands import held_up, holding, pointing, reaching
 from simulator.studio.places.place_kinds import PLACES
-from simulator.studio.places.stage import Setting, Spot, Subject
+from simulator.studio.places.place_stage import Setting, Spot, Subject
 from simulator.studio.solid.scene_types import (
     Array,
     Light,
@@ -34,7 +34,7 @@ from simulator.studio.solid.scene_types import (
     moved,
 )
 from simulator.studio.things.kinds import KINDS, build
-from simulator.world.facts.look import Look
+from simulator.world.facts.entity_look import Look
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from simulator.studio.places import houses
-from simulator.studio.places.furnishing import growth
+from simulator.studio.places.furnishing import vegetation
 from simulator.studio.places.interior import hang, on_wall, perched
-from simulator.studio.places.paint import IRON
-from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own, refuse
+from simulator.studio.places.place_materials import IRON
+from simulator.studio.places.place_stage import Group, Maker, Setting, Stage, Subject, own, refuse
 from simulator.studio.solid.meshes import tube
 from simulator.studio.solid.scene_types import Lamp, Light, Part, Thing, moved
 from simulator.studio.solid.surfaces import Surface, bark, laid, spread
@@ -68,7 +68,7 @@ def in_the_open(exterior: Exterior, draws: Draws, need: Subject) -> Setting:
     if need.stands != "wall":
         exterior.behind(stage, own(draws, "behind"), back + distance, half)
     far = min(max(80.0, back + distance + 45), 0.65 * width)
-    stage.room(growth.belt(own(draws, "belt"), 1.6 * width), pose=moved(0, far))
+    stage.room(vegetation.belt(own(draws, "belt"), 1.6 * width), pose=moved(0, far))
     if exterior.grass:
         _meadow(stage, own(draws, "grass"))
     front = (stage.near if size > HUGE else stage.far)[1] + 0.6
@@ -118,10 +118,10 @@ def _meadow(stage: Stage, draws: Draws) -> None:
     size = max(stage.need.sizes[0])
     if size > HUGE:
         y = stage.near[1]
-        stage.room(growth.tufts(draws, 5000, (-3, 3), (y + 0.8, y + 6), 0.08))
+        stage.room(vegetation.tufts(draws, 5000, (-3, 3), (y + 0.8, y + 6), 0.08))
         return
     stage.room(
-        growth.tufts(
+        vegetation.tufts(
             draws, 7000, (-reach, reach), (-reach * 1.3, reach), draws("tall", 0.035, 0.075)
         )
     )
@@ -189,7 +189,7 @@ def _perched(stage: Stage, exterior: Exterior) -> float:
         for k in range(stage.many(8, 26)):
             own_ = own(draws, f"leaf{k}")
             stage.put(
-                growth.bush(own_, own_("s", 0.05, 0.11)),
+                vegetation.bush(own_, own_("s", 0.05, 0.11)),
                 own_("x", -reach - 0.1, reach + 0.9) * s,
                 own_("y", -0.05, 0.1),
                 z + own_("z", -0.16, 0.0),

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from simulator.studio.places import room
-from simulator.studio.places.paint import IRON, timber
-from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own, refuse
+from simulator.studio.places.place_materials import IRON, timber
+from simulator.studio.places.place_stage import Group, Maker, Setting, Stage, Subject, own, refuse
 from simulator.studio.solid.meshes import joined, tube
 from simulator.studio.solid.scene_types import Part
 from simulator.studio.solid.surfaces import Surface, laid, wood

@@ -15,7 +15,13 @@ from simulator.studio.places.exterior import (
     is_front,
     passers_by,
 )
-from simulator.studio.places.furnishing import clutter, gear, growth, street, tabletop
+from simulator.studio.places.furnishing import (
+    clutter,
+    street,
+    tabletop,
+    vegetation,
+    workshop_and_gym,
+)
 from simulator.studio.places.furnishing.furniture import (
     bench,
     big_frame,
@@ -38,9 +44,9 @@ from simulator.studio.places.furnishing.furniture import (
     top_surface,
     wall_bars,
 )
-from simulator.studio.places.furnishing.printed import facings
+from simulator.studio.places.furnishing.printed_labels import facings
 from simulator.studio.places.interior import Interior, furnished, line
-from simulator.studio.places.paint import (
+from simulator.studio.places.place_materials import (
     STEEL,
     any_floor,
     boards,
@@ -54,7 +60,7 @@ from simulator.studio.places.paint import (
     tiled,
     tint,
 )
-from simulator.studio.places.stage import Group, Maker, Setting, Stage, Subject, own
+from simulator.studio.places.place_stage import Group, Maker, Setting, Stage, Subject, own
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -259,8 +265,9 @@ LOUNGE = (
 
 
 BENCH = (
-    gear.screwdriver, gear.hammer, gear.spanners, clutter.tape, clutter.tin, gear.shavings,
-    gear.planks, clutter.pens, clutter.tin, clutter.papers, clutter.cable,
+    workshop_and_gym.screwdriver, workshop_and_gym.hammer, workshop_and_gym.spanners,
+    clutter.tape, clutter.tin, workshop_and_gym.shavings, workshop_and_gym.planks, clutter.pens,
+    clutter.tin, clutter.papers, clutter.cable,
 )  # fmt: skip
 
 
@@ -290,7 +297,12 @@ def pendants(stage: Stage, draws: Draws, back: float) -> None:
 
 def tools(stage: Stage, draws: Draws, back: float) -> None:
     """The board with the tools, above the bench."""
-    stage.put(gear.tool_board(draws), draws("x", -0.5, 0.5), back - 0.002, draws("z", 1.05, 1.3))
+    stage.put(
+        workshop_and_gym.tool_board(draws),
+        draws("x", -0.5, 0.5),
+        back - 0.002,
+        draws("z", 1.05, 1.3),
+    )
 
 
 def court(stage: Stage, draws: Draws, back: float) -> None:
@@ -348,9 +360,9 @@ ROOMS = (
         "workshop", partial(on_table, height=(0.86, 0.94), tops=("planks", "butcher"),
         things=BENCH, behind=(0.02, 0.2), depth=0.75, least=1.7),
         hard_floor, rough_wall, partial(room.daylight, skies=("workshop", "warehouse",
-        "lab")), along=(bookcase, crate, gear.planks, clutter.carton),
-        hung=(gear.tool_board, room.socket, gear.tool_board), over=tools,
-        about=(crate, clutter.carton, clutter.storage, clutter.bin_, gear.shavings),
+        "lab")), along=(bookcase, crate, workshop_and_gym.planks, clutter.carton),
+        hung=(workshop_and_gym.tool_board, room.socket, workshop_and_gym.tool_board), over=tools,
+        about=(crate, clutter.carton, clutter.storage, clutter.bin_, workshop_and_gym.shavings),
     ),
     Interior(
         "classroom", partial(on_table, height=(0.7, 0.76), tops=("veneer",), things=DESK,
@@ -364,11 +376,12 @@ ROOMS = (
         "gym", partial(on_table, height=(0.42, 0.75), tops=("planks", "veneer"),
         things=(tabletop.towel, clutter.phone, clutter.tape, tabletop.tumbler),
         behind=(0.3, 1.2)),
-        boards, painted, HALL_LIGHT, along=(wall_bars, rack, gear.mats, gear.step),
+        boards, painted, HALL_LIGHT,
+        along=(wall_bars, rack, workshop_and_gym.mats, workshop_and_gym.step),
         hung=(room.socket,),
         over=court,
-        about=(gear.dumbbell, gear.kettlebells, gear.mats, gear.cones, gear.step), height=4.5,
-        half=4.0, window=0.15,
+        about=(workshop_and_gym.dumbbell, workshop_and_gym.kettlebells, workshop_and_gym.mats,
+        workshop_and_gym.cones, workshop_and_gym.step), height=4.5, half=4.0, window=0.15,
     ),
     Interior(
         "museum", partial(on_table, height=(0.85, 1.0), tops=("veneer", "marble"),
@@ -418,7 +431,7 @@ def road(stage: Stage, draws: Draws, y: float, half: float) -> None:
     along(stage, street.lamp_post, draws, (-half, half), high + 0.5, 9.0)
     along(
         stage,
-        growth.tree if draws.chance("trees", 0.4) else street.bollard,
+        vegetation.tree if draws.chance("trees", 0.4) else street.bollard,
         own(draws, "row"),
         (-half, half),
         high + 0.7,
@@ -441,7 +454,7 @@ def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
         for k in range(4):
             for s in (-1, 1):
                 at = start + (back - start) * (k + 0.4) / 4
-                stage.put(growth.tree(own(avenue, f"{s}"), 8.0), s * (reach - 6), at)
+                stage.put(vegetation.tree(own(avenue, f"{s}"), 8.0), s * (reach - 6), at)
     wide = min(reach * 2.2, 75.0)
     house_row(stage, draws, -wide, wide, back, floors=(3, 5))
     for s in (-1, 1):
@@ -466,7 +479,7 @@ def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
         3.4,
         wander=1.2,
     )
-    along(stage, growth.tree, own(draws, "trees"), (-reach, reach), y + 5.0, 13.0, wander=2.0)
+    along(stage, vegetation.tree, own(draws, "trees"), (-reach, reach), y + 5.0, 13.0, wander=2.0)
     if back > y + 4:
         passers_by(stage, own(draws, "walkers"), (-6, 6), (y + 2.5, back - 1.5), 5)
 
@@ -502,14 +515,15 @@ def borders(stage: Stage, draws: Draws, y: float, half: float) -> None:
     w = min(2 * half, 18.0)
     if draws.chance("bed", 0.8):
         stage.room(
-            growth.flower_bed(draws, min(w, 7.0), 1.0),
+            vegetation.flower_bed(draws, min(w, 7.0), 1.0),
             pose=moved(draws("bed-x", -1.5, 1.5), y - 0.6),
         )
     if draws.chance("fence", 0.6):
         stage.room(street.fence(draws, w), pose=moved(0, y))
     else:
         stage.room(
-            growth.hedge(draws, min(w, 12.0), 0.7, draws("hedge", 1.2, 2.2)), pose=moved(0, y + 0.3)
+            vegetation.hedge(draws, min(w, 12.0), 0.7, draws("hedge", 1.2, 2.2)),
+            pose=moved(0, y + 0.3),
         )
     for s in (-1, 1):
         stage.room(street.fence(own(draws, f"f{s}"), 9.0), pose=moved(s * w / 2, y - 4.5, turn=90))
@@ -530,7 +544,7 @@ def greenery(stage: Stage, draws: Draws, y: float, half: float) -> None:
     passers_by(stage, own(draws, "walkers"), (-7, 7), (y + 1.2, y + 7), 3)
     along(stage, street.lamp_post, own(draws, "lamps"), (-half, half), y + 1.9 + wide / 2, 14.0)
     stage.room(
-        growth.hedge(draws, min(3 * half, 24.0), 0.9, draws("hedge", 0.8, 1.6)),
+        vegetation.hedge(draws, min(3 * half, 24.0), 0.9, draws("hedge", 0.8, 1.6)),
         pose=moved(draws("hx", -4, 4), y + 8 + half * 0.3),
     )
     _wood(stage, draws, y + 5.0, 2.4 * half, 9)
@@ -538,7 +552,9 @@ def greenery(stage: Stage, draws: Draws, y: float, half: float) -> None:
 
 def _wood(stage: Stage, draws: Draws, y: float, width: float, many: int) -> None:
     """Trees of two or three sorts, scattered."""
-    sorts = [growth.tree(own(draws, f"sort{k}"), draws(f"tall{k}", 5.0, 11.0)) for k in range(2)]
+    sorts = [
+        vegetation.tree(own(draws, f"sort{k}"), draws(f"tall{k}", 5.0, 11.0)) for k in range(2)
+    ]
     deep = max(6.0, width * 0.35)
     for k in range(many):
         x = width * ((k + 0.5) / many - 0.5) + draws(f"tx{k}", -1.5, 1.5)
@@ -571,7 +587,7 @@ def river(stage: Stage, draws: Draws, y: float, half: float) -> None:
     house_row(stage, draws, -far * 0.4, far * 0.4, row, floors=(2, 5), designs=4)
     along(
         stage,
-        partial(growth.tree, height=9.0),
+        partial(vegetation.tree, height=9.0),
         own(draws, "trees"),
         (-half * 2, half * 2),
         row - 3.5,
@@ -710,10 +726,10 @@ def front(draws: Draws, width: float) -> Thing:
 
 
 TOWN = (
-    street.bollard, street.litter_bin, growth.planter, street.wheelie, clutter.carton,
+    street.bollard, street.litter_bin, vegetation.planter, street.wheelie, clutter.carton,
     street.litter, street.cabinet, street.cover, street.stand, street.litter, street.cover,
 )  # fmt: skip
-GREEN = (growth.pot, street.watering_can, growth.bush, growth.pot, street.trowel)
+GREEN = (vegetation.pot, street.watering_can, vegetation.bush, vegetation.pot, street.trowel)
 CAFE = (
     tabletop.tumbler,
     clutter.phone,
@@ -727,19 +743,20 @@ SITES = (
     Exterior("street", paving, road, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
     "marble", "veneer"), things=CAFE), TOWN, wall=front, room=(1.4, 3.0)),
     Exterior("square", paving, piazza, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
-    "marble", "veneer"), things=CAFE), (street.bollard, growth.planter, cafe, street.litter_bin,
+    "marble", "veneer"), things=CAFE), (street.bollard, vegetation.planter, cafe, street.litter_bin,
     street.cover, street.litter, street.stand), wall=front),
     Exterior("market", paving, stalls, stall_table, (crate, produce, clutter.carton,
     street.litter_bin, street.litter, street.cover), wall=front, room=(1.0, 2.0)),
     Exterior("garden", lawn, borders, partial(outdoor_table, height=(0.68, 0.76),
-    tops=("planks",), things=(growth.pot, street.trowel, tabletop.tumbler, tabletop.bowl,
+    tops=("planks",), things=(vegetation.pot, street.trowel, tabletop.tumbler, tabletop.bowl,
     street.watering_can, tabletop.towel)), GREEN, grass=True, room=(2.5, 6.0)),
     Exterior("park", lawn, greenery, partial(outdoor_table, height=(0.7, 0.78), tops=("planks",),
     things=(tabletop.tumbler, clutter.phone, clutter.notebook, tabletop.bowl,
-    tabletop.towel)), (growth.bush, street.litter_bin, growth.bush), grass=True, room=(1.5, 5.0)),
+    tabletop.towel)), (vegetation.bush, street.litter_bin, vegetation.bush), grass=True,
+    room=(1.5, 5.0)),
     Exterior("waterfront", paving, river, partial(outdoor_table, height=(0.7, 0.95),
     tops=("planks", "steel"), things=CAFE), (street.bollard, street.litter_bin, bench,
-    growth.planter, street.litter, street.cover, street.stand), wall=front, room=(0.6, 2.5)),
+    vegetation.planter, street.litter, street.cover, street.stand), wall=front, room=(0.6, 2.5)),
 )  # fmt: skip
 
 

@@ -9,8 +9,17 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from simulator.studio.places.paint import BLACK, CHROME, IRON, WHITE, paint, seed, timber, tint
-from simulator.studio.places.stage import Stage, own
+from simulator.studio.places.place_materials import (
+    BLACK,
+    CHROME,
+    IRON,
+    WHITE,
+    paint,
+    seed,
+    timber,
+    tint,
+)
+from simulator.studio.places.place_stage import Stage, own
 from simulator.studio.solid.meshes import (
     ball,
     box,

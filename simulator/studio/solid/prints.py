@@ -28,7 +28,7 @@ from PIL import Image, ImageDraw, ImageFont
 from mmrag.errors import SpecError, Unavailable
 from simulator.studio import INSTALL
 from simulator.studio.solid.scene_types import Array, Mesh, Print
-from simulator.world.facts.names import words_of
+from simulator.world.facts.invented_names import words_of
 from simulator.world.pictures.noise_tiles import patch
 from simulator.world.pictures.traits import Colour, Draws
 

@@ -15,18 +15,18 @@ from simulator.studio.things.clothes import hat, shoe
 from simulator.studio.things.coins import coin
 from simulator.studio.things.containers import bottle, carton, jar, packet
 from simulator.studio.things.cycles import bicycle, motorcycle
-from simulator.studio.things.devices import headphones, speaker, watch
 from simulator.studio.things.dogs import dog
+from simulator.studio.things.games_and_posters import board_game, poster, ticket
+from simulator.studio.things.headphones_and_watches import headphones, speaker, watch
 from simulator.studio.things.household import clock, kettle, lamp, mug, toaster
 from simulator.studio.things.landmarks import bridge, tower
-from simulator.studio.things.papers import board_game, poster, ticket
+from simulator.studio.things.molecules_and_instruments import instrument, molecule
 from simulator.studio.things.plants import flower, tree
 from simulator.studio.things.potted_plants import houseplant
-from simulator.studio.things.science import instrument, molecule
-from simulator.studio.things.signs import flag, sign
+from simulator.studio.things.signs_and_flags import flag, sign
+from simulator.studio.things.statues_and_shopfronts import shopfront, statue
 from simulator.studio.things.succulents import succulent
-from simulator.studio.things.town import shopfront, statue
-from simulator.world.facts.look import Look
+from simulator.world.facts.entity_look import Look
 from simulator.world.pictures.traits import Traits
 
 

@@ -27,7 +27,7 @@ from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.entity_lines import SheetLine, before, sheet
 from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
 from simulator.world.crag.questions.templates import PageNeed
-from simulator.world.facts.wording import say_day
+from simulator.world.facts.fact_wording import say_day
 
 
 def crag_rows(

@@ -16,7 +16,7 @@ from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
-from simulator.world.facts.names import Names
+from simulator.world.facts.invented_names import Names
 
 FILMS = ("The {word} in {place}", "Return to {place} {word}", "Goodbye {given} {place}")
 PARTS = ("Captain {given} {place}", "Doctor {given} {place}", "Inspector {given} {place}",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.kg.finance import market_cap, pe_ratio
 from simulator.world.crag.kg.sports import is_over
-from simulator.world.facts.wording import say_day, say_list, say_value
+from simulator.world.facts.fact_wording import say_day, say_list, say_value
 
 
 class SheetLine(NamedTuple):

@@ -23,8 +23,8 @@ from simulator.world.facts.domain_schema import (
     Number,
     attributes_of,
 )
+from simulator.world.facts.fact_wording import say_value
 from simulator.world.facts.factbase import FactBase
-from simulator.world.facts.wording import say_value
 
 MAX_RESULTS = 50
 

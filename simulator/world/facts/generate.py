@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from mmrag.errors import UsageError
 from simulator.world.build.randomness import Draw
 from simulator.world.build.request import LIFE
-from simulator.world.checks.published import SESSIONS
+from simulator.world.checks.published_figures import SESSIONS
 from simulator.world.facts.domain_schema import (
     DOMAINS,
     HUBS,
@@ -32,10 +32,10 @@ from simulator.world.facts.domain_schema import (
     attributes_of,
     domain_of_kind,
 )
+from simulator.world.facts.entity_look import KINDS, LABELLED, Look
+from simulator.world.facts.fact_wording import say_value
 from simulator.world.facts.factbase import FactBase, Span
-from simulator.world.facts.look import KINDS, LABELLED, Look
-from simulator.world.facts.names import Name, Names
-from simulator.world.facts.wording import say_value
+from simulator.world.facts.invented_names import Name, Names
 
 LEAST = 8
 """Things of each kind, however small the world."""

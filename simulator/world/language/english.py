@@ -6,7 +6,7 @@ import datetime as dt
 
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import domain_of_kind, raw_domains
-from simulator.world.facts.wording import MONTHS
+from simulator.world.facts.fact_wording import MONTHS
 
 _PLURALS = {"person": "people", "fish": "fish"}
 

@@ -25,8 +25,8 @@ from simulator.world.facts.domain_schema import (
     Year,
     attribute_of,
 )
+from simulator.world.facts.fact_wording import say_value
 from simulator.world.facts.factbase import FactBase
-from simulator.world.facts.wording import say_value
 
 MAX_NODES = 200
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

@@ -16,7 +16,7 @@ from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.questions.question_records import NeededFact
-from simulator.world.pages.document import Document, Statement
+from simulator.world.pages.page_document import Document, Statement
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT, PagePlan
 from simulator.world.pages.page_writer import Order, compose
 

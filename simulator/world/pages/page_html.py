@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from simulator.world.build.randomness import Draw
-from simulator.world.pages.document import Document
+from simulator.world.pages.page_document import Document
 from simulator.world.pages.page_writer import say_time
 from simulator.world.pages.sites import SITES, Site
 

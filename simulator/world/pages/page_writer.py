@@ -27,12 +27,12 @@ from simulator.world.facts.domain_schema import (
     Year,
     domain_of_kind,
 )
+from simulator.world.facts.fact_wording import say_day, say_value
 from simulator.world.facts.factbase import FactBase
-from simulator.world.facts.wording import say_day, say_value
 from simulator.world.language.english import possessive
 from simulator.world.language.voices.voice_reader import Voice, Wording
 from simulator.world.language.voices.voice_reader import voice as voice_of
-from simulator.world.pages.document import (
+from simulator.world.pages.page_document import (
     Attack,
     Block,
     Document,

@@ -16,10 +16,10 @@ import msgspec
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
 from simulator.world.build.request import Request
-from simulator.world.checks.published import KG_COVERAGE
+from simulator.world.checks.published_figures import KG_COVERAGE
 from simulator.world.facts.domain_schema import Attribute, Entity, Number, Ref, Several
+from simulator.world.facts.fact_wording import say_value
 from simulator.world.facts.factbase import FactBase
-from simulator.world.facts.wording import say_value
 from simulator.world.language.askable_things import Family, askable, family_of
 from simulator.world.pictures.scene import Scene
 

@@ -11,7 +11,7 @@ from planted_runs import plant
 from mmrag.metrics.headline import RATES, Uncertainty
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict, Vote
 from simulator.reports.figures.headline import headline
-from simulator.reports.read.frame import load_frame
+from simulator.reports.read.turn_frame import load_frame
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader

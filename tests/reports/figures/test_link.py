@@ -98,7 +98,7 @@ def test_the_cheapest_needs_its_whole_interval_above_the_bound() -> None:
 
 
 def test_columns_say_what_was_sent(run: Path) -> None:
-    from simulator.reports.read.frame import load_frame
+    from simulator.reports.read.turn_frame import load_frame
     from simulator.run.stop_policies import StopPolicy
     from simulator.store.run_reader import RunReader
 

@@ -13,12 +13,12 @@ from small_runs import Equality, make_session, run_all
 from mmrag.records import Query, Reply, Session
 from simulator.faults.fault_kinds import faults
 from simulator.faults.wrong_inputs import strangers
-from simulator.reports.read.noticed import notices
+from simulator.reports.read.fault_notices import notices
 from simulator.run.engine import Rules
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
 from ui.render import render
-from ui.replay.viewmodel import conversation
+from ui.replay.conversation_view import conversation
 
 SESSIONS = [make_session(n, turns=3) for n in range(12)]
 RIGHT: dict[tuple[str, int], tuple[str, str]] = {

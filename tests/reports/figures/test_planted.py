@@ -12,7 +12,7 @@ from planted_runs import plant
 from mmrag.metrics.headline import Uncertainty
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.reports.figures.slices import dimensions, standouts
-from simulator.reports.read.pairs import match, moved_differently, slice_differences
+from simulator.reports.read.paired_turns import match, moved_differently, slice_differences
 from simulator.store.run_reader import RunReader
 
 RUNS = 200
@@ -52,7 +52,7 @@ def compare_slices(seed: int, effect: tuple[str, str, float] | None) -> set[tupl
 
 
 def test_two_runs_without_a_difference_have_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.reports.read.pairs.PERMUTATIONS", 2000)
+    monkeypatch.setattr("simulator.reports.read.paired_turns.PERMUTATIONS", 2000)
     assert np.mean([bool(compare_slices(seed, None)) for seed in range(RUNS)]) <= MOST
 
 

@@ -9,7 +9,7 @@ from small_talks import FakeLooks, Says, agendas, wearers
 
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Query, Reply
-from simulator.reports.read.frame import load_frame
+from simulator.reports.read.turn_frame import load_frame
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.developing import develop
 from simulator.studio.camera.looking_again import AGAIN, again
+from simulator.studio.camera.photo_development import develop
 from simulator.studio.camera.product_shot import studio
 from simulator.studio.camera.scene_to_picture import _name_shown, compose, outline, settled
 from simulator.studio.camera.staging import READABLE, can_be_read, stage
@@ -31,8 +31,8 @@ from simulator.studio.camera.visibility import (
 from simulator.studio.solid.meshes import box, sheet
 from simulator.studio.solid.scene_types import Material, Part, Placed, Print, Thing, View, moved
 from simulator.studio.tracing.tracer import glance
-from simulator.world.facts.look import KINDS as DOMAINS
-from simulator.world.facts.look import Look
+from simulator.world.facts.entity_look import KINDS as DOMAINS
+from simulator.world.facts.entity_look import Look
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws
 

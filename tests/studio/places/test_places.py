@@ -11,7 +11,7 @@ import pytest
 from mmrag.errors import SpecError
 from simulator.studio.places.exterior import passers_by
 from simulator.studio.places.place_kinds import PLACES
-from simulator.studio.places.stage import Setting, Stage, Subject
+from simulator.studio.places.place_stage import Setting, Stage, Subject
 from simulator.world.pictures.traits import Draws
 
 NAMES = {

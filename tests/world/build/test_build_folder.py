@@ -20,8 +20,8 @@ from simulator.datasets.papers.crag_mm import CragMM
 from simulator.world.build import table_parts
 from simulator.world.build.request import LIFE
 from simulator.world.build.world_manifest import fingerprint
-from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
+from simulator.world.checks.world_stats import world_stats
 from simulator.world.language.voices.voice_reader import OPEN
 from simulator.world.sessions import World, read_world
 

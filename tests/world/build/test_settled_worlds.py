@@ -20,8 +20,8 @@ from mmrag.errors import DataError, SpecError
 from simulator.run.run_config import RunConfig
 from simulator.world.build.folder import build, make_plan
 from simulator.world.build.request import LIFE
-from simulator.world.checks.stats import world_stats
 from simulator.world.checks.verify import verify_world
+from simulator.world.checks.world_stats import world_stats
 from simulator.world.language import conversations
 from simulator.world.pictures import scene as scenes
 from simulator.world.pictures.referents import AMBIGUOUS

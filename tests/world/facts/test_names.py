@@ -16,7 +16,7 @@ from simulator.world.crag import crag_stage
 from simulator.world.facts.domain_schema import DOMAINS, HUB
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.facts.names import (
+from simulator.world.facts.invented_names import (
     LONGEST,
     MAX_SEED,
     Names,

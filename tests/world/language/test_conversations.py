@@ -13,7 +13,7 @@ from plain_voice import plain, write_plain_voice
 
 from mmrag.errors import DataError, UsageError
 from mmrag.records import Turn
-from simulator.world.checks.published import (
+from simulator.world.checks.published_figures import (
     DOMAIN_SHIFT,
     DYNAMISM,
     EXTERNAL,

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from plain_voice import plain
 
 from simulator.world.facts.domain_schema import HUBS, Entity
+from simulator.world.facts.entity_look import KINDS
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.facts.look import KINDS
 from simulator.world.language.askable_things import askable
 from simulator.world.language.questions.question_records import NeededFact
-from simulator.world.pages.document import STYLES, Block, Document, PageLine, Section
 from simulator.world.pages.grounding_labels import MOST_PAGES, Grounder, label, worth
+from simulator.world.pages.page_document import STYLES, Block, Document, PageLine, Section
 from simulator.world.pages.page_html import to_html
 from simulator.world.pages.page_orders import is_withheld, plan_pages, styles_for
 from simulator.world.pages.page_writer import Order, can_be_wrong, compose, fact_at

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from simulator.studio.places.furnishing import printed
-from simulator.studio.places.paint import (
+from simulator.studio.places.furnishing import printed_labels
+from simulator.studio.places.place_materials import (
     BLACK,
     BRASS,
     CARD,
@@ -44,7 +44,7 @@ def carton(draws: Draws) -> Thing:
     w, d, h = draws("w", 0.22, 0.45), draws("d", 0.2, 0.36), draws("h", 0.14, 0.34)
     body = box(w, d, h, bevel=0.004)
     parts = [
-        Part(body, printed.parcel_print(printed.which(draws))),
+        Part(body, printed_labels.parcel_print(printed_labels.which(draws))),
         Part(shifted(box(0.05, d + 0.001, 0.001), z=h), paint((176, 134, 84), 0.25)),
     ]
     if draws.chance("flaps", 0.4):
@@ -73,7 +73,7 @@ def storage(draws: Draws) -> Thing:
         ),
         Part(
             shifted(sheet(0.11, 0.061), 0, -d / 2 - 0.0012, 0.35 * h),
-            printed.card(printed.which(draws)),
+            printed_labels.card(printed_labels.which(draws)),
         ),
     )
 
@@ -98,7 +98,7 @@ def folders(draws: Draws) -> Thing:
         x += w
     parts = (
         Part(joined(row), shades(*colours, rough=0.5)),
-        Part(joined(labels), printed.binder(printed.which(draws))),
+        Part(joined(labels), printed_labels.binder(printed_labels.which(draws))),
         Part(joined(rings, smooth=True), STEEL),
     )
     return Thing.of(*(Part(shifted(p.mesh, -x / 2), p.material) for p in parts))
@@ -121,7 +121,9 @@ def tin(draws: Draws) -> Thing:
         around=48,
     )
     band = lathe([(r * 0.99, h * 0.2), (r * 0.99, h * draws("full", 0.65, 0.85))], around=48)
-    return Thing.of(Part(body, STEEL), Part(band, printed.tin_label(printed.which(draws))))
+    return Thing.of(
+        Part(body, STEEL), Part(band, printed_labels.tin_label(printed_labels.which(draws)))
+    )
 
 
 def vase(draws: Draws) -> Thing:
@@ -278,7 +280,9 @@ def papers(draws: Draws) -> Thing:
         for k in range(draws.count("many", 2, 6))
     ]
     top = posed(box(0.21, 0.297, 0.0006), turned((0, 0, 1), draws("top", -14, 14)))
-    return Thing.of(*parts, Part(shifted(top, z=0.006), printed.letter(printed.which(draws))))
+    return Thing.of(
+        *parts, Part(shifted(top, z=0.006), printed_labels.letter(printed_labels.which(draws)))
+    )
 
 
 def notebook(draws: Draws) -> Thing:
@@ -296,7 +300,7 @@ def notebook(draws: Draws) -> Thing:
             ]
         )
         pages = shifted(box(w - 0.008, d - 0.008, h - 0.004), z=0.002)
-        front = printed.cover(draws.count(f"cover{k}", 0, 4 * printed.VARIETY - 1))
+        front = printed_labels.cover(draws.count(f"cover{k}", 0, 4 * printed_labels.VARIETY - 1))
         parts += [
             Part(shifted(posed(cover, pose), z=z), front),
             Part(shifted(posed(pages, pose), z=z), PAPER),
@@ -326,7 +330,9 @@ def laptop(draws: Draws) -> Thing:
         for i in range(int(w * 0.86 / 0.0185))
     ]
     pad = shifted(box(0.1, 0.062, 0.0006), 0, -d * 0.32, 0.014)
-    shine = SCREEN if draws.chance("off", 0.25) else printed.screen(printed.which(draws))
+    shine = (
+        SCREEN if draws.chance("off", 0.25) else printed_labels.screen(printed_labels.which(draws))
+    )
     return Thing.of(
         Part(joined([base, shifted(lid, *hinge)]), case),
         Part(shifted(pane, *hinge), shine),
@@ -384,7 +390,11 @@ def cable(draws: Draws) -> Thing:
 def phone(draws: Draws) -> Thing:
     """A phone face up, locked or dark."""
     case = paint(tint(draws, "case", level=(0.2, 0.8)), 0.3)
-    shine = SCREEN if draws.chance("off", 0.25) else printed.lock_screen(printed.which(draws))
+    shine = (
+        SCREEN
+        if draws.chance("off", 0.25)
+        else printed_labels.lock_screen(printed_labels.which(draws))
+    )
     pane = shifted(box(0.068, 0.145, 0.0006), z=0.0079)
     return Thing.of(Part(box(0.072, 0.15, 0.008, bevel=0.0025), case), Part(pane, shine))
 
@@ -403,7 +413,9 @@ def notes(draws: Draws) -> Thing:
         pose = turned((0, 1, 0), draws(f"turn{k}", -9, 9))
         note = shifted(posed(posed(box(0.076, 0.076, 0.0008), turned((1, 0, 0), 84)), pose),
             draws(f"x{k}", -0.16, 0.16), -0.008, draws(f"z{k}", 0.02, 0.3))  # fmt: skip
-        parts.append(Part(note, printed.note(draws.count(f"c{k}", 0, 2 * printed.VARIETY - 1))))
+        parts.append(
+            Part(note, printed_labels.note(draws.count(f"c{k}", 0, 2 * printed_labels.VARIETY - 1)))
+        )
     return Thing.of(*parts)
 
 
@@ -416,5 +428,5 @@ def monitor(draws: Draws) -> Thing:
     foot = [box(0.22, 0.18, 0.01, bevel=0.003), shifted(box(0.06, 0.02, 0.2), 0, 0.02)]
     return Thing.of(
         Part(joined([back, *foot]), draws.pick("c", (BLACK, STEEL))),
-        Part(pane, printed.screen(printed.which(draws))),
+        Part(pane, printed_labels.screen(printed_labels.which(draws))),
     )

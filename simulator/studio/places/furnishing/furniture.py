@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from simulator.studio.places import room
-from simulator.studio.places.furnishing import clutter, gear, printed, tabletop
-from simulator.studio.places.paint import (
+from simulator.studio.places.furnishing import clutter, printed_labels, tabletop, workshop_and_gym
+from simulator.studio.places.place_materials import (
     BLACK,
     BRASS,
     CHROME,
@@ -21,7 +21,7 @@ from simulator.studio.places.paint import (
     timber,
     tint,
 )
-from simulator.studio.places.stage import Maker, own
+from simulator.studio.places.place_stage import Maker, own
 from simulator.studio.solid.meshes import (
     box,
     joined,
@@ -413,7 +413,7 @@ def rack(draws: Draws) -> Thing:
     parts = [Part(joined(frame), IRON)]
     for n, z in enumerate((0.33, 0.73)):
         for k in range(4):
-            pair = gear.dumbbell(own(draws, f"{n}{k // 2}"))
+            pair = workshop_and_gym.dumbbell(own(draws, f"{n}{k // 2}"))
             parts += [Part(shifted(p.mesh, -0.55 + 0.37 * k, 0, z), p.material) for p in pair.parts]
     return Thing.of(*parts)
 
@@ -428,7 +428,7 @@ def blackboard(draws: Draws) -> Thing:
     ]
     ledge = shifted(box(w, 0.08, 0.015), 0, -0.05, -0.02)
     return Thing.of(
-        Part(pane, printed.board(printed.which(draws))),
+        Part(pane, printed_labels.board(printed_labels.which(draws))),
         Part(joined([*rim, ledge]), draws.pick("f", (STEEL, paint((186, 146, 96), 0.5)))),
     )
 
@@ -484,4 +484,6 @@ def plaque(draws: Draws) -> Thing:
     """A small card on the wall."""
     card = shifted(box(0.15, 0.006, 0.1, bevel=0.001), 0, -0.003)
     face = shifted(sheet(0.148, 0.098), 0, -0.0062, 0.001)
-    return Thing.of(Part(card, PAPER), Part(face, printed.caption(printed.which(draws))))
+    return Thing.of(
+        Part(card, PAPER), Part(face, printed_labels.caption(printed_labels.which(draws)))
+    )

@@ -6,8 +6,17 @@ import math
 
 import numpy as np
 
-from simulator.studio.places.furnishing import printed
-from simulator.studio.places.paint import BLACK, IRON, RUBBER, STEEL, paint, seed, timber, tint
+from simulator.studio.places.furnishing import printed_labels
+from simulator.studio.places.place_materials import (
+    BLACK,
+    IRON,
+    RUBBER,
+    STEEL,
+    paint,
+    seed,
+    timber,
+    tint,
+)
 from simulator.studio.solid.meshes import (
     box,
     extrude,
@@ -158,7 +167,7 @@ def cabinet(draws: Draws) -> Thing:
         Part(body, grey),
         base,
         Part(seam, IRON),
-        Part(notice, printed.note(draws.count("n", 0, 2 * printed.VARIETY - 1))),
+        Part(notice, printed_labels.note(draws.count("n", 0, 2 * printed_labels.VARIETY - 1))),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.world.crag.crag_stage import CragStage
-from simulator.world.facts.wording import say_fact, say_value
+from simulator.world.facts.fact_wording import say_fact, say_value
 
 
 def search(stage: CragStage, _at: str, query: str) -> list[str]:

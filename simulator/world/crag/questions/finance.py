@@ -9,7 +9,7 @@ from simulator.world.crag.entity_lines import money
 from simulator.world.crag.kg.finance import market_cap, price_at
 from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
 from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, days_of, templates
-from simulator.world.facts.wording import say_day, say_list
+from simulator.world.facts.fact_wording import say_day, say_list
 
 
 def _share(s: Occasion, many: int = 1) -> list[tuple[Share, str, str]]:

@@ -7,7 +7,7 @@ import datetime as dt
 from simulator.world.crag.crag_stage import Film
 from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
 from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, days_of, templates
-from simulator.world.facts.wording import say_day, say_list
+from simulator.world.facts.fact_wording import say_day, say_list
 
 
 def _film_call(film: Film, *path: str | int) -> Call:

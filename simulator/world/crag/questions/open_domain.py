@@ -7,7 +7,7 @@ from collections.abc import Callable
 from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
 from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, QuestionTemplate
 from simulator.world.facts.domain_schema import Attribute, Entity, Number, Several, attributes_of
-from simulator.world.facts.wording import say_list, say_value
+from simulator.world.facts.fact_wording import say_list, say_value
 
 
 def _thing(s: Occasion, dynamism: str = "") -> tuple[Entity, Attribute]:

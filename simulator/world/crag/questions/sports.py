@@ -6,7 +6,7 @@ from simulator.world.crag.crag_stage import Game
 from simulator.world.crag.kg.sports import is_over
 from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
 from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, templates
-from simulator.world.facts.wording import say_day, say_list
+from simulator.world.facts.fact_wording import say_day, say_list
 
 
 def _game(s: Occasion, sport: str = "") -> Game:

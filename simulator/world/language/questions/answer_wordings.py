@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Sequence
 
+from simulator.world.facts.fact_wording import MONTHS, say_day, say_list, say_number
 from simulator.world.facts.factbase import FactBase
-from simulator.world.facts.wording import MONTHS, say_day, say_list, say_number
 from simulator.world.language.english import ordinal
 from simulator.world.language.program import Answer, AnswerKind
 

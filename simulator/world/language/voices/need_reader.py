@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 from mmrag.errors import DataError
 from mmrag.records import Record
-from simulator.world.checks.published import TYPES
+from simulator.world.checks.published_figures import TYPES
 from simulator.world.facts.domain_schema import (
     Clock,
     Number,

@@ -15,7 +15,7 @@ from mmrag.records import Record
 from mmrag.registry import unknown
 from mmrag.text import comma_list
 from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
-from simulator.world.facts.wording import say_list
+from simulator.world.facts.fact_wording import say_list
 from simulator.world.language.voices.need_reader import Need, folded
 from simulator.world.language.voices.voice_rules import WEB, read_files
 

@@ -9,8 +9,8 @@ import numpy as np
 from mmrag.metrics.headline import Floats, Uncertainty
 from simulator.faults.fault_kinds import KINDS, WRONG_INPUT, kind_of_fault
 from simulator.reports.figures.slices import Dimension
-from simulator.reports.read.frame import Frame
 from simulator.reports.read.session_sums import Mask, columns_of_ratios
+from simulator.reports.read.turn_frame import Frame
 
 
 def noticing(frame: Frame, kinds: list[Dimension], how: Uncertainty) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator.optics.light.tone import srgb_to_light
+from simulator.optics.light.srgb import srgb_to_light
 
 Texture = NDArray[np.float32]
 """h × w × 4: red, green, blue times alpha, alpha."""

@@ -24,7 +24,7 @@ from mmrag.partial_records import ReplyPart, ResultPart, SessionPart, VerdictPar
 from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage, heard_times
 from simulator.ears.recognition_losses import Loss, loss
 from simulator.reports.read.evidence import TurnTruth, look, truth_of
-from simulator.reports.read.noticed import notices
+from simulator.reports.read.fault_notices import notices
 from simulator.reports.turn_shares import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
 from simulator.run.results.kit_scoring import OFFICIAL

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.studio.places.paint import BLACK, CHROME, RUBBER, STEEL, paint, seed, timber, tint
+from simulator.studio.places.place_materials import (
+    BLACK,
+    CHROME,
+    RUBBER,
+    STEEL,
+    paint,
+    seed,
+    timber,
+    tint,
+)
 from simulator.studio.solid.meshes import (
     ball,
     box,

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.studio.places.paint import CLAY, paint, seed, timber, tint
+from simulator.studio.places.place_materials import CLAY, paint, seed, timber, tint
 from simulator.studio.solid.meshes import (
     ball,
     box,

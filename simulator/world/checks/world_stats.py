@@ -14,9 +14,9 @@ from simulator.message_text import counted
 from simulator.world.build.request import difficulty_of
 from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
-from simulator.world.checks import published
+from simulator.world.checks import published_figures
 from simulator.world.checks.verify import stream
-from simulator.world.facts.look import LABELLED, Look
+from simulator.world.facts.entity_look import LABELLED, Look
 from simulator.world.language.voices.voice_reader import whose
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
 from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
@@ -261,13 +261,17 @@ def _conversations(multi: list[Session], single: list[Session]) -> Iterable[Worl
         group,
         "turns per conversation",
         sum(lengths) / len(lengths),
-        published.MEAN_TURNS,
+        published_figures.MEAN_TURNS,
         0.1,
         unit="",
     )
     shifting = sum(len({t.domain for t in s.turns}) > 1 for s in multi)
     yield WorldFigure(
-        group, "with a domain shift", 100 * shifting / len(multi), 100 * published.DOMAIN_SHIFT, 2.0
+        group,
+        "with a domain shift",
+        100 * shifting / len(multi),
+        100 * published_figures.DOMAIN_SHIFT,
+        2.0,
     )
     later = [t for s in multi for t in s.turns[1:]]
     for name, n in {
@@ -276,26 +280,28 @@ def _conversations(multi: list[Session], single: list[Session]) -> Iterable[Worl
     }.items():
         yield WorldFigure(group, name, 100 * n / max(1, len(later)))
     first = Counter(s.turns[0].domain for s in multi)
-    yield from _shares("Domains, multi-turn (first turn)", first, published.MULTI_TURN)
+    yield from _shares("Domains, multi-turn (first turn)", first, published_figures.MULTI_TURN)
     domains = Counter(s.turns[0].domain for s in single)
-    yield from _shares("Domains, single-turn", domains, published.SINGLE_TOTALS)
+    yield from _shares("Domains, single-turn", domains, published_figures.SINGLE_TOTALS)
 
 
 def _questions(multi: list[Session], single: list[Session]) -> Iterable[WorldFigure]:
     turns = [t for s in [*multi, *single] for t in s.turns]
     alone = [t for s in single for t in s.turns]
     yield from _shares(
-        "Question types, single-turn", Counter(t.query_type for t in alone), published.TYPE_TOTALS
+        "Question types, single-turn",
+        Counter(t.query_type for t in alone),
+        published_figures.TYPE_TOTALS,
     )
     several = Counter(t.query_type for s in multi for t in s.turns)
-    yield from _shares("Question types, multi-turn", several, published.TYPE_TOTALS)
+    yield from _shares("Question types, multi-turn", several, published_figures.TYPE_TOTALS)
     speeds = Counter(t.dynamism for t in turns)
-    yield from _shares("Dynamism", speeds, published.DYNAMISM)
+    yield from _shares("Dynamism", speeds, published_figures.DYNAMISM)
     yield _share(
         "Popularity",
         "torso and tail",
         sum(t.popularity in ("torso", "tail") for t in turns) / len(turns),
-        published.TORSO_TAIL,
+        published_figures.TORSO_TAIL,
     )
     # A conversation moves on to people and towns, which are in no KG: they do not count here.
     kg = Counter(
@@ -311,7 +317,7 @@ def _questions(multi: list[Session], single: list[Session]) -> Iterable[WorldFig
         "Evidence",
         "needs facts from outside the picture",
         sum(bool(t.extra["external"]) for t in turns) / len(turns),
-        published.EXTERNAL,
+        published_figures.EXTERNAL,
     )
     forms = Counter(t.extra["form"] for t in turns)
     for name, n in sorted(forms.items()):
@@ -357,7 +363,7 @@ def _kg(folder: Path, sessions: list[Session]) -> Iterable[WorldFigure]:
         group,
         "entities asked about that it holds",
         100 * sum(pictures[e] > 0 for e in subjects) / len(subjects),
-        100 * published.KG_COVERAGE,
+        100 * published_figures.KG_COVERAGE,
         1.0,
     )
     yield WorldFigure(

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from mmrag.records import Box, Json
 from simulator.optics import calibrate, random_streams
 from simulator.optics.degradation_record import StepRecord
+from simulator.optics.degradation_spec import Step
 from simulator.optics.light import blur, lowlight
-from simulator.optics.light import processing as camera
-from simulator.optics.light.tone import Image, Light, Value, as_light, to_codes, to_light
-from simulator.optics.spec import Step
+from simulator.optics.light import camera_processing as camera
+from simulator.optics.light.srgb import Image, Light, Value, as_light, to_codes, to_light
 
 _TURNS = (3.0, -3.0, 6.0, -6.0)
 """Degrees by which a motion may turn from its drawn direction."""

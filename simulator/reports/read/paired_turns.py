@@ -12,8 +12,8 @@ from mmrag.metrics.headline import HEADLINE, RATES, SPANS, Floats, Uncertainty, 
 from mmrag.metrics.statistics import cluster_permutations, holm, mcnemar
 from simulator.reports.figures.headline import conversation_scores
 from simulator.reports.figures.slices import LEAST_SESSIONS, UNLABELLED, Dimension, standouts_of
-from simulator.reports.read.frame import Frame
 from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios, view_values
+from simulator.reports.read.turn_frame import Frame
 
 PERMUTATIONS = 10_000
 _TURNS = 4096

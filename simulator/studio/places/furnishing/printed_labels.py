@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.studio.places.paint import PAPER, STEEL, WHITE, tint
-from simulator.studio.places.stage import Stage
+from simulator.studio.places.place_materials import PAPER, STEEL, WHITE, tint
+from simulator.studio.places.place_stage import Stage
 from simulator.studio.solid.meshes import box, joined, lathe, sheet, shifted
 from simulator.studio.solid.prints import (
     BOLD,
@@ -24,7 +24,7 @@ from simulator.studio.solid.prints import (
 )
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part
 from simulator.studio.things.pack_design import design, front
-from simulator.world.facts.look import Look
+from simulator.world.facts.entity_look import Look
 from simulator.world.pictures.traits import Draws, Traits
 
 VARIETY = 6

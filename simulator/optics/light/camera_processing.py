@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.files.images import check_can_write
-from simulator.optics.light.tone import WHITE, Image, Light, light_to_srgb, srgb_to_light
+from simulator.optics.light.srgb import WHITE, Image, Light, light_to_srgb, srgb_to_light
 
 MIREDS = (0.0, 25.0, 50.0, 75.0, 100.0, 130.0)
 """Severity → how far the white balance is off, in mired of colour temperature. 5 can be seen."""
