@@ -23,8 +23,8 @@ from reader.pages import bank, chatter
 from reader.wordings import Wordings
 
 from mmrag.agents.grounded import trained_heads
-from mmrag.agents.grounded.builtin_reader import stated
-from mmrag.agents.grounded.contextual_vectors import States
+from mmrag.agents.grounded.builtin_reader import read_stated_value
+from mmrag.agents.grounded.contextual_vectors import WordVectorCache
 from mmrag.encoders import text_encoders
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
@@ -51,7 +51,7 @@ def main() -> None:
         "--leave", default="", choices=("", *OPEN), help="train without this voice, judge on it"
     )
     leave = parser.parse_args().leave
-    states = States(text_encoders.create("minilm"), KEPT)
+    states = WordVectorCache(text_encoders.create("minilm"), KEPT)
     facts = generate_facts(WORLD, THINGS)
     voices = [voice(name) for name in OPEN if name != leave]
     authors = [(v, n) for n in ROUNDS for v in (*voices, Wordings(n))]
@@ -68,27 +68,30 @@ def main() -> None:
         training.write(made, trained_heads.FILE)
 
 
-def judge(name: str, facts: FactBase, states: States, made: trained_heads.Weights) -> None:
+def judge(name: str, facts: FactBase, states: WordVectorCache, made: trained_heads.Weights) -> None:
     """Shares of a voice's questions and lines that are taken rightly."""
     asked = Author(voice(name), facts, SEED).questions()
     lines = {key: of[:1] for key, of in bank(voice(name), facts).items()}
     programs = attributes = both = plain = values = 0
     for q in asked:
-        judged = trained_heads.judge(states, q.text, q.before, made)
+        judged = trained_heads.predict_question(states, q.text, q.before, made)
         is_program = made.programs[int(judged.programs.argmax())] == q.program
         programs += is_program
         kind, key = q.keys[0]
         if kind:
             page = {k: of[0] for (of_kind, k), of in lines.items() if of_kind == kind}
             seen = states.of([s.text for s in page.values()])
-            kinds = [trained_heads.kind_of(stated(s.text[s.start : s.end])) for s in page.values()]
-            fits = trained_heads.fits(judged.slots[0], seen, kinds, made)
+            kinds = [
+                trained_heads.kind_of(read_stated_value(s.text[s.start : s.end]))
+                for s in page.values()
+            ]
+            fits = trained_heads.score_lines(judged.slots[0], seen, kinds, made)
             is_attribute = list(page)[fits.index(max(fits))] == key
             plain, attributes = plain + 1, attributes + is_attribute
             both += is_program and is_attribute
     told = [s for of in bank(voice(name), facts).values() for s in of]
     for s in told:
-        values += trained_heads.values_in(s.text, states.of([s.text])[0], made) == [
+        values += trained_heads.find_values(s.text, states.of([s.text])[0], made) == [
             (s.start, s.end)
         ]
     sys.stdout.write(

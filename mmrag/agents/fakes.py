@@ -60,7 +60,7 @@ class RandomAgent:
         return Reply(text=" ".join(words), confidence=draw(9))
 
 
-class Due(NamedTuple):
+class OracleTruth(NamedTuple):
     """The truth of one turn, by which an oracle knows what it was handed."""
 
     answer: str
@@ -78,7 +78,7 @@ class Oracle:
 
     def __init__(
         self,
-        dues: Mapping[Key, Due],
+        dues: Mapping[Key, OracleTruth],
         needs: str,
         *,
         share: float = 1.0,
@@ -104,7 +104,7 @@ ORACLES = ("nothing", "whole", "pointed", "named", "paged", "told")
 """What oracles may need, the least first."""
 
 
-def _handed(query: Query, due: Due) -> int:
+def _handed(query: Query, due: OracleTruth) -> int:
     """How far down `ORACLES` a query goes; of passages and facts every one has to be there."""
     if query.image is not None:
         return ORACLES.index("whole" if query.gaze is None else "pointed")

@@ -74,7 +74,7 @@ class Trace:
 
 
 @contextlib.contextmanager
-def watching(watcher: Watcher) -> Generator[None, None, None]:
+def watch_steps(watcher: Watcher) -> Generator[None, None, None]:
     """Tell `watcher` of every finished step of the agents that run inside this context."""
     token = _WATCHER.set(watcher)
     try:

@@ -13,8 +13,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
 
-from mmrag.agents.grounded.builtin_reader import stated
-from mmrag.agents.grounded.contextual_vectors import States, by_word, spans_of
+from mmrag.agents.grounded.builtin_reader import read_stated_value
+from mmrag.agents.grounded.contextual_vectors import (
+    WordVectorCache,
+    by_word,
+    spans_of,
+)
 from mmrag.agents.grounded.trained_heads import (
     AROUND,
     BEFORE,
@@ -24,9 +28,9 @@ from mmrag.agents.grounded.trained_heads import (
     SLOTS,
     UNITS,
     Weights,
+    find_values,
     grams,
     kind_of,
-    values_in,
 )
 from reader.needs import Asked
 from reader.pages import Bank, Stated
@@ -88,7 +92,7 @@ SCALE = 4.0
 
 
 def questions(
-    material: Material, states: States, seed: int, valued: dict[str, np.ndarray]
+    material: Material, states: WordVectorCache, seed: int, valued: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
     """Fit what a question comes to and which lines state what it asks; `valued` finds values."""
     torch.manual_seed(seed)
@@ -144,7 +148,7 @@ def questions(
 class _Lines:
     """Lines by what they state, as vectors, to be drawn from."""
 
-    def __init__(self, material: Material, states: States, valued: Weights) -> None:
+    def __init__(self, material: Material, states: WordVectorCache, valued: Weights) -> None:
         texts = sorted(
             {s.text for bank in material.banks for of in bank.values() for s in of}
             | {s.text for s in material.idle}
@@ -153,10 +157,10 @@ class _Lines:
         self.rows = [s.whole for s in states.of(texts, 32)]
         self._rows = torch.tensor(np.stack(self.rows))
         stating = [s for bank in material.banks for of in bank.values() for s in of]
-        values = {s.text: stated(s.text[s.start : s.end]) for s in stating}
+        values = {s.text: read_stated_value(s.text[s.start : s.end]) for s in stating}
         for s in material.idle:  # as the reader sees it, who looks for a value in every line
-            start, end = values_in(s.text, states.of([s.text])[0], valued)[0]
-            values[s.text] = stated(s.text[start:end])
+            start, end = find_values(s.text, states.of([s.text])[0], valued)[0]
+            values[s.text] = read_stated_value(s.text[start:end])
         self._kinds = torch.tensor([kind_of(values[text]) for text in texts])
         self._of: dict[str, dict[str, list[int]]] = {}
         for bank in material.banks:
@@ -211,7 +215,7 @@ def _arrays(heads: Heads) -> dict[str, np.ndarray]:
     return {name: tensor.detach().numpy() for name, tensor in found.items()}
 
 
-def values(material: Material, states: States, seed: int) -> dict[str, np.ndarray]:
+def values(material: Material, states: WordVectorCache, seed: int) -> dict[str, np.ndarray]:
     """Fit which words of a line are its value."""
     torch.manual_seed(seed)
     r = random.Random(seed)
@@ -253,7 +257,7 @@ def _near(padded: Tensor) -> Tensor:
     return torch.cat([padded[i : i + long] for i in range(2 * AROUND + 1)], 1)
 
 
-def weights(material: Material, states: States, seed: int) -> Weights:
+def weights(material: Material, states: WordVectorCache, seed: int) -> Weights:
     """All that is trained."""
     valued = values(material, states, seed)
     fitted = valued | questions(material, states, seed, valued)

@@ -167,7 +167,7 @@ def ask(
     import asyncio
     from functools import partial
 
-    from mmrag.agents.external.foreign_code import contained
+    from mmrag.agents.external.foreign_code import call_contained
     from mmrag.agents.external.reply_checks import checked
     from mmrag.errors import AgentError, MmragError, words
     from mmrag.files.images import LazyImage
@@ -198,7 +198,7 @@ def ask(
                 session_id=name or "ask",
             )
             try:
-                reply = checked(await contained(partial(made.answer, query)))
+                reply = checked(await call_contained(partial(made.answer, query)))
             except MmragError as error:
                 if not name:
                     raise

@@ -302,7 +302,7 @@ def _run_and_tell(
 
 
 def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
-    from mmrag.agents.external.daemon_threads import left_behind
+    from mmrag.agents.external.daemon_threads import count_abandoned_calls
     from mmrag.records import Status
     from simulator.application.scores import scores_of
     from simulator.cli.tables.run_tables import tell_scores
@@ -332,7 +332,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         _say(f"{note.rstrip('.')}. {cure}")
     if faulty is not None:
         _say(faulty)
-    if left := left_behind():
+    if left := count_abandoned_calls():
         calls = counted(left, "call")
         _say(f"{calls} of the agent never ended and were left behind; --isolate can stop them.")
     if not as_json:

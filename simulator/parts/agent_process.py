@@ -19,7 +19,7 @@ import msgspec
 
 from mmrag.agent_hooks import warm
 from mmrag.agents.external.daemon_threads import DaemonThreads
-from mmrag.agents.external.foreign_code import contained
+from mmrag.agents.external.foreign_code import call_contained
 from mmrag.agents.external.isolated_agent import IsolatedReply
 from mmrag.agents.external.reply_checks import checked
 from mmrag.errors import MmragError, words
@@ -126,7 +126,7 @@ async def _answered(agent: Agent, turn: dict[str, Any]) -> bytes:
         ),
     )
     search_in(query.passages, query.handed)
-    return encode(checked(await contained(lambda: agent.answer(query))))
+    return encode(checked(await call_contained(lambda: agent.answer(query))))
 
 
 if __name__ == "__main__":

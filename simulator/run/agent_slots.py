@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Callable
 
 from mmrag.agent_hooks import NOTHING_ASKED, capacity, ready, warm
-from mmrag.agents.external.foreign_code import contained, ended
+from mmrag.agents.external.foreign_code import call_contained, cancel_task
 from mmrag.errors import AgentError
 from mmrag.protocols import Agent
 from simulator.run.time_limits import READY_SECONDS
@@ -41,13 +41,13 @@ class Places:
             yield
 
     async def _warm(self) -> None:
-        task = asyncio.create_task(contained(lambda: warm(self._agent)))
+        task = asyncio.create_task(call_contained(lambda: warm(self._agent)))
         try:
             await asyncio.wait((task,), timeout=self._seconds or None)
         finally:
             late = not task.done()
             if late:
-                await ended(task)
+                await cancel_task(task)
         if late:
             raise AgentError(
                 f"the agent was not ready within {self._seconds:g} s; {NOTHING_ASKED} "

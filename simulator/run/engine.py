@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from mmrag.agent_hooks import turn_seconds
-from mmrag.agents.external.foreign_code import contained, ended
+from mmrag.agents.external.foreign_code import call_contained, cancel_task
 from mmrag.agents.external.reply_checks import checked
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.errors import AgentError, DataError, Denied, EarError, MmragError, words
@@ -273,7 +273,7 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
     """The agent's reply as it can be kept; the clock says whether it came in time. An agent that
     does not end when it is cancelled is left behind; the conversation goes on."""
     before = CLOCK.set(clock)
-    task = asyncio.create_task(contained(lambda: _answer(agent, query, clock)))
+    task = asyncio.create_task(call_contained(lambda: _answer(agent, query, clock)))
     CLOCK.reset(before)
     try:
         await asyncio.sleep(0)  # who replies at once needs nobody to wait
@@ -285,7 +285,7 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
     finally:
         clock.stop()
         if not task.done():
-            await ended(task)
+            await cancel_task(task)
     if not task.done():
         raise _TooLate
     problem = None if task.cancelled() else task.exception()

@@ -59,10 +59,10 @@ def command_is_done(code: object) -> None:
 
 
 def _watch() -> None:
-    from mmrag.agents.external.daemon_threads import left_behind
+    from mmrag.agents.external.daemon_threads import count_abandoned_calls
 
     threading.main_thread().join()
-    if not left_behind():
+    if not count_abandoned_calls():
         time.sleep(GRACE)
     end_now(_Process.code)
 

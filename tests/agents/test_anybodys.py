@@ -20,7 +20,7 @@ from PIL import Image
 
 from mmrag.agent_hooks import warm
 from mmrag.agents import agents
-from mmrag.agents.external.adapters import CommandAgent, HttpAgent, request_of
+from mmrag.agents.external.adapters import CommandAgent, HttpAgent, query_as_json
 from mmrag.agents.external.kits import KitAgent, SearchPipeline
 from mmrag.agents.paper.baselines import PAGES, THRESHOLD
 from mmrag.cache import Cache, share
@@ -307,7 +307,9 @@ def test_a_program_is_asked_and_restarted_after_every_kind_of_failure(tmp_path):
 def test_a_picture_is_called_what_it_is(kind):
     buffer = io.BytesIO()
     Image.new("RGB", (32, 32)).save(buffer, kind)
-    sent = request_of(Query(text="?", image=LazyImage.from_bytes(buffer.getvalue())), "1")["image"]
+    sent = query_as_json(Query(text="?", image=LazyImage.from_bytes(buffer.getvalue())), "1")[
+        "image"
+    ]
     assert sent["media_type"] == f"image/{kind}"
 
 

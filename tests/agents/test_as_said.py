@@ -19,7 +19,7 @@ from mmrag.agents.ask_line import parse_ask_line
 from mmrag.agents.external.adapters import CommandAgent, command
 from mmrag.agents.external.kits import KitAgent
 from mmrag.agents.external.reply_checks import checked
-from mmrag.agents.paper.baselines import Straightforward
+from mmrag.agents.paper.baselines import BaselineAgent
 from mmrag.agents.reply_format import make_reply
 from mmrag.agents.tool_user import ToolUser
 from mmrag.errors import AgentError
@@ -228,7 +228,7 @@ def test_the_convention_stands_in_the_prompt_only_where_requests_are_heard() -> 
     for may_ask in (True, False):
         query = Query(text="How heavy is it?", may_ask=may_ask)
         for make in (
-            lambda m: Straightforward(Resources(), model=m, images=False, web=False, history=True),
+            lambda m: BaselineAgent(Resources(), model=m, images=False, web=False, history=True),
             lambda m: ToolUser(m, ()),
         ):
             model = ScriptedModel("Closer?\nASK: look")

@@ -9,7 +9,7 @@ from garage_rows import PASSAGES, garage_row
 
 from mmrag.agents import agents
 from mmrag.agents.prompt_templates import render_prompt
-from mmrag.agents.trace import Trace, watching
+from mmrag.agents.trace import Trace, watch_steps
 from mmrag.errors import DataError, SpecError
 from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
@@ -112,7 +112,7 @@ def test_a_step_that_fails_is_in_the_trace() -> None:
 
 def test_watchers_see_their_own_context_only() -> None:
     async def work(name: str, seen: list[str]) -> None:
-        with watching(lambda step: seen.append(step.name)):
+        with watch_steps(lambda step: seen.append(step.name)):
             await asyncio.sleep(0)
             with Trace().step(name):
                 await asyncio.sleep(0)

@@ -339,13 +339,13 @@ def test_a_live_wearer_says_what_was_misheard_and_it_is_proved(tmp_path: Path) -
 
 def test_programs_and_servers_get_the_sound_where_their_spec_says_so() -> None:
     from mmrag.agents import agents
-    from mmrag.agents.external.adapters import request_of
+    from mmrag.agents.external.adapters import query_as_json
     from mmrag.protocols import Resources
     from mmrag.records import Query
 
-    sent = request_of(Query(text="heard", sound=b"RIFF"), "1")["sound"]
+    sent = query_as_json(Query(text="heard", sound=b"RIFF"), "1")["sound"]
     assert sent == {"media_type": "audio/wav", "base64": "UklGRg=="}
-    assert "sound" not in request_of(Query(text="typed"), "1")
+    assert "sound" not in query_as_json(Query(text="typed"), "1")
     for spec in ("command:run=cat", "http:url=http://localhost:1"):
         made = [agents.create(f"{spec}{more}", resources=Resources()) for more in ("", ",sound=on")]
         assert [agent.takes_sound for agent in made] == [False, True]

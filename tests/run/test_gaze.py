@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from small_runs import ByNumber, Equality, make_session, picture
 
-from mmrag.agents.external.adapters import request_of
-from mmrag.agents.paper.baselines import Straightforward
+from mmrag.agents.external.adapters import query_as_json
+from mmrag.agents.paper.baselines import BaselineAgent
 from mmrag.errors import SpecError
 from mmrag.files.images import LazyImage
 from mmrag.metrics.scoring_protocols import strikes
@@ -91,14 +91,14 @@ def test_another_picture_has_no_gaze() -> None:
 
 def test_the_wire_carries_it_and_stays_as_it_was_without() -> None:
     image = LazyImage.from_bytes(picture())
-    assert request_of(Query(text="?", image=image, gaze=(0.25, 0.5)), "1")["gaze"] == (0.25, 0.5)
-    assert "gaze" not in request_of(Query(text="?", image=image), "1")
+    assert query_as_json(Query(text="?", image=image, gaze=(0.25, 0.5)), "1")["gaze"] == (0.25, 0.5)
+    assert "gaze" not in query_as_json(Query(text="?", image=image), "1")
 
 
 @pytest.mark.parametrize("gaze", [(0.25, 0.5), None])
 def test_a_model_is_told_where_the_wearer_looks(gaze: tuple[float, float] | None) -> None:
     model = ScriptedModel("x")
-    agent = Straightforward(Resources(), model=model, images=False, web=False, history=False)
+    agent = BaselineAgent(Resources(), model=model, images=False, web=False, history=False)
     asyncio.run(agent.answer(Query(text="?", image=LazyImage.from_bytes(picture()), gaze=gaze)))
     told = "looks at a point 25 % from the left and 50 % from the top" in model.calls[0][0].text
     assert told is (gaze is not None)

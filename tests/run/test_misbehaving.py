@@ -193,7 +193,7 @@ def test_an_agent_beside_the_engine_is_timed_by_the_clock_too(tmp_path: Path, wh
 
 
 def test_sixty_turns_that_hang_leave_room_for_all_others(tmp_path: Path) -> None:
-    release, before = threading.Event(), daemon_threads.left_behind()
+    release, before = threading.Event(), daemon_threads.count_abandoned_calls()
 
     class Hangs:
         def answer(self, query: Query) -> str:
@@ -205,12 +205,12 @@ def test_sixty_turns_that_hang_leave_room_for_all_others(tmp_path: Path) -> None
     run_all(tmp_path, sessions, PythonAgent(Hangs()), concurrency=12, rules=Rules(seconds=0.3))
     found = [result.status for result in results_of(tmp_path)]
     assert found == ([TIMEOUT] * 5 + [ANSWERED]) * 12
-    assert daemon_threads.left_behind() - before >= 60
+    assert daemon_threads.count_abandoned_calls() - before >= 60
     release.set()
     until = time.monotonic() + 5
-    while daemon_threads.left_behind() > before and time.monotonic() < until:
+    while daemon_threads.count_abandoned_calls() > before and time.monotonic() < until:
         time.sleep(0.02)
-    assert daemon_threads.left_behind() <= before
+    assert daemon_threads.count_abandoned_calls() <= before
 
 
 def test_an_async_agent_that_computes_is_not_timed_while_others_do(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from small_runs import Equality, make_session
 
-from mmrag.agents.fakes import Due
+from mmrag.agents.fakes import OracleTruth
 from mmrag.protocols import Agent
 from mmrag.records import Passage, Session
 from simulator.reports.figures.report import ReportOptions, load_report_runs
@@ -40,12 +40,12 @@ def known_of(session: Session, turn: int) -> KnownTruth:
     )  # fmt: skip
 
 
-def dues_of(sessions: Sequence[Session]) -> dict[tuple[str, int], Due]:
-    found: dict[tuple[str, int], Due] = {}
+def dues_of(sessions: Sequence[Session]) -> dict[tuple[str, int], OracleTruth]:
+    found: dict[tuple[str, int], OracleTruth] = {}
     for session in sessions:
         for turn in session.turns:
             known = known_of(session, turn.index)
-            found[session.id, turn.index] = Due(
+            found[session.id, turn.index] = OracleTruth(
                 answer=turn.reference.text,
                 name=known.names[0],
                 passages=tuple(p.text for p in known.passages or ()),

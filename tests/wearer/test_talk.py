@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from small_talks import agenda, agendas, facts, heard, talk_of, tell, with_turns
 
-from mmrag.agents.grounded.look_requests import hear
+from mmrag.agents.grounded.look_requests import split_repeated_query
 from mmrag.metrics.scoring_protocols import strikes
 from mmrag.records import (
     ASKS,
@@ -423,12 +423,15 @@ def test_no_question_of_the_mini_world_is_heard_as_the_one_before_it() -> None:
     for first, second in pairs:
         for may_ask in (True, False):
             history = (Exchange(query=first, reply="I don't know"),)
-            heard = hear(Query(text=second, history=history, may_ask=may_ask))
+            heard = split_repeated_query(Query(text=second, history=history, may_ask=may_ask))
             assert (heard.query.text, len(heard.query.history)) == (second, 1)
 
 
 def test_what_nobody_asks_live_is_taken_as_it_is() -> None:
     history = (Exchange(query="How old is it?", reply="I don't know"),)
     text = "In other words: what is its age?"
-    assert hear(Query(text=text, history=history)).query.text == text
-    assert hear(Query(text=text, history=history, may_ask=True)).query.text == "what is its age?"
+    assert split_repeated_query(Query(text=text, history=history)).query.text == text
+    assert (
+        split_repeated_query(Query(text=text, history=history, may_ask=True)).query.text
+        == "what is its age?"
+    )

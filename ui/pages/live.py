@@ -258,9 +258,9 @@ class Live:
 
     async def _answer(self, talk: LiveTalk, query: Query, steps: list[str]) -> LiveTalk:
         agent = await asyncio.to_thread(self.shelf.get, talk.agent_spec)
-        from mmrag.agents.trace import watching
+        from mmrag.agents.trace import watch_steps
 
-        with watching(lambda step: steps.append(step.name)):
+        with watch_steps(lambda step: steps.append(step.name)):
             async with self.shelf.place(talk.agent_spec):
                 return await ask(talk, agent, query)
 

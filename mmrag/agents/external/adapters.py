@@ -31,7 +31,7 @@ import msgspec
 
 from mmrag.agent_hooks import capacity, warm
 from mmrag.agents.external.agent_program import MAX_LINE, Program, stop_all
-from mmrag.agents.external.foreign_code import Outside
+from mmrag.agents.external.foreign_code import ForeignCode
 from mmrag.agents.external.reply_checks import HUGE_REPLY
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
 from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
@@ -49,7 +49,7 @@ class _Answer(msgspec.Struct):
     ask: str | None = None
 
 
-def request_of(query: Query, number: str) -> dict[str, Any]:
+def query_as_json(query: Query, number: str) -> dict[str, Any]:
     """A turn as JSON. References are never part of a query, so none can leak."""
     turn: dict[str, Any] = {
         "id": number,
@@ -159,7 +159,7 @@ class PythonAgent:
 
     def __init__(self, agent: Any) -> None:
         self._agent = agent
-        self._outside = Outside()
+        self._outside = ForeignCode()
         self.capacity = capacity(agent)
         self.takes_sound = bool(getattr(agent, "takes_sound", False))
         """What the object says of itself."""
@@ -287,7 +287,7 @@ class CommandAgent:
             try:
                 self._number += 1
                 number = str(self._number)
-                line = await program.ask(request_of(query, number), self._seconds)
+                line = await program.ask(query_as_json(query, number), self._seconds)
                 answer = _decode(line, "the program")
                 if answer.id not in (None, number):
                     raise AgentError(f"the program answered request {answer.id!r}, not {number!r}.")
@@ -352,7 +352,7 @@ class HttpAgent:
                     "POST",
                     self._url,
                     headers=headers,
-                    content=msgspec.json.encode(request_of(query, "0")),
+                    content=msgspec.json.encode(query_as_json(query, "0")),
                 ) as response,
             ):
                 if response.status_code != 200:

@@ -18,7 +18,7 @@ _LEFT: set[object] = set()
 _LEFT_LOCK = threading.Lock()
 
 
-def left_behind() -> int:
+def count_abandoned_calls() -> int:
     """How many calls of agents were given up and still go on."""
     return len(_LEFT)
 
@@ -65,7 +65,7 @@ class DaemonThreads(ThreadPoolExecutor):
             try:
                 call.run()
             finally:
-                came_back(call)
+                record_returned(call)
             if call.given_up:
                 return
             del call
@@ -98,7 +98,7 @@ class Call:
         try:
             value = work()
         except Exception as error:
-            failure = typed(error)
+            failure = portable_error(error)
         except BaseException as error:
             failure = AgentError(words(error))
         del work
@@ -115,7 +115,7 @@ class Call:
             if self._done:
                 return
             self.given_up = True
-            left(self)
+            record_abandoned(self)
             stop_thread(self._thread)
 
     def is_left(self) -> bool:
@@ -123,20 +123,20 @@ class Call:
         return self in _LEFT
 
 
-def typed(error: Exception) -> Exception:
+def portable_error(error: Exception) -> Exception:
     """The error itself if it can be passed on and told, else what it says."""
     if isinstance(error, MmragError):
         return error
     return AgentError(words(error))
 
 
-def left(call: object) -> None:
+def record_abandoned(call: object) -> None:
     """Count a call that was given up and still goes on."""
     with _LEFT_LOCK:
         _LEFT.add(call)
 
 
-def came_back(call: object) -> None:
+def record_returned(call: object) -> None:
     """Count it no longer."""
     with _LEFT_LOCK:
         _LEFT.discard(call)

@@ -23,10 +23,10 @@ from typing import Any
 from mmrag.agents.external.daemon_threads import (
     Call,
     DaemonThreads,
-    came_back,
-    left,
+    portable_error,
+    record_abandoned,
+    record_returned,
     stop_thread,
-    typed,
 )
 from mmrag.errors import AgentError, words
 from mmrag.turn_clock import CLOCK, TurnClock
@@ -40,7 +40,7 @@ GRACE = 1.0
 _TICK = 0.25
 
 
-async def contained(call: Callable[[], Any]) -> Any:
+async def call_contained(call: Callable[[], Any]) -> Any:
     """What a call returns, or what the awaitable it returns does; raises only `Exception`s.
 
     A task that raises `SystemExit` or `KeyboardInterrupt` would end its event loop, and one that
@@ -60,21 +60,21 @@ async def contained(call: Callable[[], Any]) -> Any:
         raise AgentError(words(error)) from error
 
 
-async def ended(task: asyncio.Task[Any]) -> None:
+async def cancel_task(task: asyncio.Task[Any]) -> None:
     """Cancel a task and wait until it has tidied up; left behind if it does not."""
     task.cancel()
     task.add_done_callback(_told)
     await asyncio.wait({task}, timeout=GRACE)
     if task.done():
         return
-    left(task)
-    task.add_done_callback(came_back)
+    record_abandoned(task)
+    task.add_done_callback(record_returned)
     # The end of the loop must neither wait for it nor complain of it.
     asyncio._unregister_task(task)  # pyright: ignore[reportAttributeAccessIssue]
     task._log_destroy_pending = False  # pyright: ignore[reportAttributeAccessIssue]
 
 
-class Outside:
+class ForeignCode:
     """Where the code of one agent runs."""
 
     def __init__(self) -> None:
@@ -136,8 +136,8 @@ class Outside:
         tidied.cancel()
         if turn.future.done():
             return
-        left(turn)
-        turn.future.add_done_callback(lambda _: came_back(turn))
+        record_abandoned(turn)
+        turn.future.add_done_callback(lambda _: record_returned(turn))
         if loop.alive < asked and loop in self._loops:  # it is not this turn alone that hangs
             self._loops.remove(loop)
             loop.leave()
@@ -191,9 +191,9 @@ class _Loop:
             if clock is not None:
                 clock.start()
             try:
-                value = await contained(make)
+                value = await call_contained(make)
             except Exception as error:
-                turn.future.set_exception(typed(error))
+                turn.future.set_exception(portable_error(error))
             except BaseException as error:
                 turn.future.set_exception(AgentError(words(error)))
             else:

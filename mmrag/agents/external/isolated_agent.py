@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from mmrag import errors
-from mmrag.agents.external.adapters import request_of
+from mmrag.agents.external.adapters import query_as_json
 from mmrag.agents.external.agent_program import Program, stop_all
 from mmrag.errors import AgentError, ServiceTimeout
 from mmrag.records import Query, Reply, decode_as
@@ -80,7 +80,7 @@ class IsolatedAgent:
 
 def _named(query: Query, number: str) -> dict[str, Any]:
     """A turn with its picture's name, which error messages call it by."""
-    turn = request_of(query, number)
+    turn = query_as_json(query, number)
     return turn if query.image is None else {**turn, "name": query.image.name}
 
 

@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mmrag.agents.external.adapters import as_reply
-from mmrag.agents.external.foreign_code import Outside
+from mmrag.agents.external.foreign_code import ForeignCode
 from mmrag.agents.external.kit_context import Context, context_builder
 from mmrag.agents.external.kit_loader import load_kit_agent
 from mmrag.errors import AgentError, SpecError
@@ -86,7 +86,7 @@ class KitAgent:
                 f"{type(agent).__name__} has no batch_generate_response, so it is not a kit agent."
             )
         self.agent = agent
-        self._outside = Outside()
+        self._outside = ForeignCode()
         self._context = context
         size = agent.get_batch_size() if hasattr(agent, "get_batch_size") else 1
         self.batch_size = max(1, min(16, int(size)))

@@ -16,19 +16,19 @@ import msgspec
 from mmrag.agent_hooks import built_in_capacity, warm
 from mmrag.agents.grounded.abstain import Calibration, read_calibration
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.candidate_answers import Inquiry, Known
+from mmrag.agents.grounded.candidate_answers import CandidateReader, Known
 from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
-from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
+from mmrag.agents.grounded.contextual_vectors import BuiltinSentenceEncoder, ContextualEncoder
 from mmrag.agents.grounded.grounded_parts import SWITCHES, Parts
-from mmrag.agents.grounded.look_requests import REQUEST, hear, wants_look
-from mmrag.agents.grounded.ocr import RapidReader, Reads
-from mmrag.agents.grounded.picture_analysis import Looker
-from mmrag.agents.grounded.planner import Planner, unplanned
-from mmrag.agents.grounded.program_runner import Reader
+from mmrag.agents.grounded.look_requests import REQUEST, split_repeated_query, wants_look
+from mmrag.agents.grounded.ocr import RapidReader, TextRecogniser
+from mmrag.agents.grounded.picture_analysis import PictureAnalyser
+from mmrag.agents.grounded.planner import Planner, lookup_plan
+from mmrag.agents.grounded.program_runner import ProgramReader
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
-from mmrag.agents.grounded.wearer_hints import introduced, silent_turns, spoken_kind
+from mmrag.agents.grounded.wearer_hints import silent_turns, split_introductions, spoken_kind
 from mmrag.agents.prompt_templates import render_prompt
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.trace import Trace
@@ -60,8 +60,8 @@ class GroundedAgent:
         models: Mapping[str, Model] | None = None,
         evidence: int = _MODEL_EVIDENCE,
         calibration: Calibration | None = None,
-        ocr: Reads | None = None,
-        meaning: Contextual | None = None,
+        ocr: TextRecogniser | None = None,
+        meaning: ContextualEncoder | None = None,
     ) -> None:
         self._resources = resources
         self._parts = parts
@@ -71,11 +71,11 @@ class GroundedAgent:
         self._calibration = calibration or read_calibration()
         self._web = _remembered(resources.web_search)
         self._known: Known = BoundedCache(_KEPT)
-        self._looker = Looker(resources, parts, ocr)
+        self._looker = PictureAnalyser(resources, parts, ocr)
         self._ocr = ocr
-        self._meaning = meaning or SentenceMeaning()
+        self._meaning = meaning or BuiltinSentenceEncoder()
         self._planner = Planner(self._meaning)
-        self._reader = Reader(self._meaning)
+        self._reader = ProgramReader(self._meaning)
         self.capacity = built_in_capacity(model=bool(self._models))
         """Looking and reading are work for a core."""
 
@@ -95,8 +95,8 @@ class GroundedAgent:
     async def answer(self, query: Query) -> Reply:
         """Answer one turn."""
         trace = Trace()
-        heard = hear(query)
-        query, names = introduced(heard.query)
+        heard = split_repeated_query(query)
+        query, names = split_introductions(heard.query)
         scene = await asyncio.to_thread(self._look, query, trace)
         if names:
             scene = named_scene(scene, names)
@@ -134,7 +134,7 @@ class GroundedAgent:
         planner = self._models.get("planner")
         with trace.step("planner", by="model" if planner else self._parts["planner"]) as step:
             if not self._parts.on("planner"):
-                plan = unplanned(text, query.history)
+                plan = lookup_plan(text, query.history)
             else:
                 if planner:
                     done = await planner.generate(
@@ -169,7 +169,7 @@ class GroundedAgent:
     ) -> tuple[Finding | None, TurnEvidence]:
         with trace.step("reader") as step:
             now = query.query_time if self._parts.on("freshness") else None
-            inquiry = Inquiry(
+            inquiry = CandidateReader(
                 self._reader,
                 partial(self._desk, scene),
                 self._known,

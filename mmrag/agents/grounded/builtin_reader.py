@@ -9,18 +9,18 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.contextual_vectors import NAME_WORD, Contextual, States
+from mmrag.agents.grounded.contextual_vectors import NAME_WORD, ContextualEncoder, WordVectorCache
 from mmrag.agents.grounded.evidence_lines import Line
 from mmrag.agents.grounded.passage_text import NAME, fold
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.trained_heads import (
     Weights,
-    fits,
-    judge,
+    find_values,
     kind_of,
+    predict_question,
     read_weights,
-    values_in,
+    score_lines,
 )
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import DATE, Value, read_value
@@ -53,7 +53,7 @@ _STALE = 420.0
 _KEPT = 8192
 
 
-class Found(Record, frozen=True, kw_only=True):
+class FoundValue(Record, frozen=True, kw_only=True):
     """One attribute of one entity, or what was made of several, decided."""
 
     value: Value
@@ -68,7 +68,7 @@ class Found(Record, frozen=True, kw_only=True):
     steps: int = 1
 
 
-class Place(Record, frozen=True, kw_only=True):
+class ValuePlace(Record, frozen=True, kw_only=True):
     """A value in its line, and how well the line states what is asked."""
 
     line: Line
@@ -76,26 +76,28 @@ class Place(Record, frozen=True, kw_only=True):
     fit: float
 
 
-class Fitting:
+class LineFitter:
     """Fits lines to questions, and finds the values in them."""
 
-    def __init__(self, encoder: Contextual, weights: Weights | None = None) -> None:
-        self._states = States(encoder)
+    def __init__(self, encoder: ContextualEncoder, weights: Weights | None = None) -> None:
+        self._states = WordVectorCache(encoder)
         self._weights = weights
         self._places: BoundedCache[str, list[tuple[int, int]]] = BoundedCache(_KEPT)
 
-    def places(self, plan: QuestionPlan, slot: int, lines: Sequence[Line]) -> list[Place]:
+    def places(self, plan: QuestionPlan, slot: int, lines: Sequence[Line]) -> list[ValuePlace]:
         """The lines with their values, the best first."""
         weights = self._weights or read_weights()
-        asked = judge(self._states, plan.masked, plan.before, weights).slots[slot]
+        asked = predict_question(self._states, plan.masked, plan.before, weights).slots[slot]
         valued = [one for line in self._parts(lines, weights) if (one := _valued(line))]
         if not valued:
             return []
         seen = self._states.of([line.text for line, _ in valued])
         said = frozenset(words(plan.masked))
-        fit = fits(asked, seen, [kind_of(value) for _, value in valued], weights)
+        fit = score_lines(asked, seen, [kind_of(value) for _, value in valued], weights)
         found = [
-            Place(line=line, value=value, fit=one + _shared(said, line) - _ASIDE * line.is_aside)
+            ValuePlace(
+                line=line, value=value, fit=one + _shared(said, line) - _ASIDE * line.is_aside
+            )
             for one, (line, value) in zip(fit, valued, strict=True)
         ]
         return sorted(found, key=lambda p: (-p.fit, p.line.text))
@@ -105,7 +107,7 @@ class Fitting:
         for line, seen in zip(lines, self._states.of([x.text for x in lines]), strict=True):
             places = self._places.get(line.text)
             if places is None:
-                places = [line.value] if line.value else values_in(line.text, seen, weights)
+                places = [line.value] if line.value else find_values(line.text, seen, weights)
                 self._places.put(line.text, places)
             ends = [0, *(end for _, end in places)]
             starts = [*(start for start, _ in places), len(line.text)]
@@ -115,11 +117,11 @@ class Fitting:
                 yield msgspec.structs.replace(line, text=part, value=value)
 
 
-class Reading:
+class OpenQuestion:
     """One question being answered: the steps that programs are made of."""
 
     def __init__(
-        self, fitting: Fitting, plan: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str
+        self, fitting: LineFitter, plan: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str
     ) -> None:
         self.plan = plan
         self.scene = scene
@@ -148,7 +150,7 @@ class Reading:
 
     def attribute(
         self, entity: Candidate, slot: int, kinds: frozenset[str] = ANY, when: str = ""
-    ) -> Found | None:
+    ) -> FoundValue | None:
         """One attribute of an entity, of some kinds of value, now or as of another time."""
         lines = self.desk.lines(entity.name, self.hint)
         found = self._best(entity.name, slot, lines, kinds, when)
@@ -156,10 +158,10 @@ class Reading:
             return None
         return msgspec.structs.replace(found, recognition=entity.confidence)
 
-    def sharing(self, owner: Found, slot: int) -> list[tuple[str, Found]]:
+    def sharing(self, owner: FoundValue, slot: int) -> list[tuple[str, FoundValue]]:
         """Things of which some page says that they have the same owner."""
         name = owner.value.text
-        found: list[tuple[str, Found]] = []
+        found: list[tuple[str, FoundValue]] = []
         for other in self.desk.sharing(name, self.hint):
             said = self._best(other, slot, self.desk.known_lines(other), NAMES, "")
             if said is not None and fold(said.value.text) == fold(name):
@@ -168,7 +170,7 @@ class Reading:
 
     def _best(
         self, name: str, slot: int, lines: Sequence[Line], kinds: frozenset[str], when: str
-    ) -> Found | None:
+    ) -> FoundValue | None:
         if not lines:
             return None
         places = self._fitting.places(self.plan, slot, self._likely(lines))
@@ -201,8 +203,8 @@ class Reading:
         return [x for x in unique if x.text in chosen]
 
     def _decided(
-        self, places: Sequence[Place], when: str, match: float, margin: float
-    ) -> Found | None:
+        self, places: Sequence[ValuePlace], when: str, match: float, margin: float
+    ) -> FoundValue | None:
         """What lines about one attribute come to, as of the time that is asked about."""
         target = _midst(when) or self.now
         dated = [p for p in places if p.line.is_dated and p.line.date]
@@ -217,7 +219,7 @@ class Reading:
             else:
                 pool = [p for p in places if not p.line.is_dated] or list(places)
                 freshness = 0.3
-        votes: dict[str, list[Place]] = {}
+        votes: dict[str, list[ValuePlace]] = {}
         for p in pool:
             votes.setdefault(p.value.key, []).append(p)
         stood = [p.value.key for p in dated]
@@ -225,7 +227,7 @@ class Reading:
         if not ranked:
             return None
         winner = ranked[0][1]
-        return Found(
+        return FoundValue(
             value=winner[0].value,
             match=match,
             margin=margin,
@@ -249,7 +251,7 @@ def _valued(line: Line) -> tuple[Line, Value] | None:
         is_part = whole.start() < end and start < whole.end() and " It" not in whole.group()
         if is_part:  # a name or a day is not taken apart
             start, end = min(start, whole.start()), max(end, whole.end())
-    value = stated(line.text[start:end])
+    value = read_stated_value(line.text[start:end])
     if fold(value.text) in ("", "it", "a", "the", "as"):
         return None
     if value.kind == "date" and len(DATE.findall(line.text)) == 1:
@@ -257,19 +259,19 @@ def _valued(line: Line) -> tuple[Line, Value] | None:
     return line, value
 
 
-def stated(text: str) -> Value:
+def read_stated_value(text: str) -> Value:
     """What a value that a page states means, in the page's words: "3 for the price of 2"."""
     value = read_value(text)
     return msgspec.structs.replace(value, text=text) if value.kind == "number" else value
 
 
-def joined(value: Value, *parts: Found, luck: float = 0.0) -> Found:
+def combine_values(value: Value, *parts: FoundValue, luck: float = 0.0) -> FoundValue:
     """What is made of several: as good as the weakest."""
     fields = {
         name: min((getattr(p, name) for p in parts), default=1.0)
         for name in ("recognition", "match", "margin", "agreement", "freshness")
     }
-    return Found(
+    return FoundValue(
         value=value,
         luck=luck,
         support=min((p.support for p in parts), default=1),
@@ -279,7 +281,7 @@ def joined(value: Value, *parts: Found, luck: float = 0.0) -> Found:
     )
 
 
-def finding(text: str, plan: QuestionPlan, found: Found) -> Finding:
+def make_finding(text: str, plan: QuestionPlan, found: FoundValue) -> Finding:
     """An answer in words, with what speaks for it."""
     return Finding(
         text=text,
@@ -296,7 +298,7 @@ def finding(text: str, plan: QuestionPlan, found: Found) -> Finding:
     )
 
 
-def _strongest(near: Sequence[Place]) -> tuple[list[Place], float]:
+def _strongest(near: Sequence[ValuePlace]) -> tuple[list[ValuePlace], float]:
     """The places of the value that fits best in all, each source counted once, and its share."""
     votes: dict[str, dict[str, float]] = {}
     for place in near:
@@ -308,7 +310,7 @@ def _strongest(near: Sequence[Place]) -> tuple[list[Place], float]:
     return [p for p in near if p.value.key == best], weights[best] / sum(weights.values())
 
 
-def _weight(places: Sequence[Place]) -> float:
+def _weight(places: Sequence[ValuePlace]) -> float:
     """Votes: a source counts once. Copies of a page are told apart by their ids only, so votes
     grow with the root of their number."""
     return math.sqrt(len({p.line.evidence for p in places}))

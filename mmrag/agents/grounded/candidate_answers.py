@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.program_runner import Reader
+from mmrag.agents.grounded.program_runner import ProgramReader
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
@@ -21,12 +21,12 @@ Known = BoundedCache[tuple[str, ...], tuple[bool | None]]
 """What was found out of candidates, by picture, time, candidate, way of asking and question."""
 
 
-class Inquiry:
+class CandidateReader:
     """The reader, for one picture at one time."""
 
     def __init__(
         self,
-        reader: Reader,
+        reader: ProgramReader,
         desk: Callable[[], TurnEvidence],
         known: Known,
         *,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from mmrag.agents.grounded.entity_resolution import elsewhere
+from mmrag.agents.grounded.entity_resolution import candidates_elsewhere
 from mmrag.agents.grounded.passage_text import fold
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
@@ -149,7 +149,9 @@ def _ranked(scene: Scene, candidates: list[Candidate], odds: list[float]) -> Sce
     )
     if [c.name for c in new] == [c.name for c in candidates] and new == candidates:
         return scene
-    return msgspec.structs.replace(scene, main=new[0], beside=elsewhere(new), alike=tuple(new))
+    return msgspec.structs.replace(
+        scene, main=new[0], beside=candidates_elsewhere(new), alike=tuple(new)
+    )
 
 
 def _seen_as(scene: Scene, candidate: Candidate) -> Scene:

@@ -38,14 +38,14 @@ _BEGINS = frozenset(
 """Words that begin a question and no name, though a capital is on them."""
 
 
-class Masked(NamedTuple):
+class MaskedQuestion(NamedTuple):
     """A question in which every name is the same word."""
 
     masked: str
     names: tuple[str, ...]
 
 
-def mask_names(text: str) -> Masked:
+def mask_names(text: str) -> MaskedQuestion:
     """Take the names out of a question, so that nobody looks for meaning inside them.
 
     >>> mask_names("Is the Toad Side Woodpecker bigger?")
@@ -67,10 +67,10 @@ def mask_names(text: str) -> Masked:
         names.append(name)
         return NAME_WORD + found.group()[len(name) :]
 
-    return Masked(NAME.sub(take, text), tuple(names))
+    return MaskedQuestion(NAME.sub(take, text), tuple(names))
 
 
-class Contextual(Protocol):
+class ContextualEncoder(Protocol):
     """A sentence encoder that also says what it makes of each word."""
 
     def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
@@ -84,10 +84,10 @@ class Contextual(Protocol):
         ...
 
 
-class States:
+class WordVectorCache:
     """Contextual vectors of words, remembered: a conversation asks and reads the same again."""
 
-    def __init__(self, encoder: Contextual, most: int = _KEPT) -> None:
+    def __init__(self, encoder: ContextualEncoder, most: int = _KEPT) -> None:
         self._encoder = encoder
         self._known: BoundedCache[str, InContext] = BoundedCache(most)
 
@@ -118,11 +118,11 @@ def _words(text: str) -> list[str]:
     return found if any(w.isprintable() for w in found) else ["."]
 
 
-class SentenceMeaning:
+class BuiltinSentenceEncoder:
     """The built-in sentence encoder, loaded when first needed."""
 
     def __init__(self) -> None:
-        self._encoder: Contextual | None = None
+        self._encoder: ContextualEncoder | None = None
 
     def encode(self, items: Sequence[str]) -> NDArray[np.float32]:
         """One unit vector per text."""
@@ -134,7 +134,7 @@ class SentenceMeaning:
         """Vectors of the pieces of each text's words."""
         return self._loaded().in_context(items, layers, rows=rows)
 
-    def _loaded(self) -> Contextual:
+    def _loaded(self) -> ContextualEncoder:
         if self._encoder is None:
             from mmrag.encoders import text_encoders
 

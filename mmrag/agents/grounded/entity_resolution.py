@@ -110,7 +110,7 @@ def resolve(
     texts = [line.text for group in blocks(lines) for line in group]
     return Scene(
         main=everything[0] if everything else None,
-        beside=elsewhere(everything),
+        beside=candidates_elsewhere(everything),
         alike=() if candidates else tuple(alike[:_ALIKE]),
         printed=tuple(texts[:20]),
         evidence=tuple(shown),
@@ -131,11 +131,14 @@ def prefer_kind(scene: Scene, noun: str) -> Scene:
         return scene
     candidates = _candidates(ranked, fitting, dict(scene.places))
     return msgspec.structs.replace(
-        scene, main=candidates[0], beside=elsewhere(candidates), alike=tuple(candidates[:_ALIKE])
+        scene,
+        main=candidates[0],
+        beside=candidates_elsewhere(candidates),
+        alike=tuple(candidates[:_ALIKE]),
     )
 
 
-def elsewhere(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def candidates_elsewhere(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """The likeliest of those that stand in another place than the first, and than each other.
 
     What looks like the same part of the picture is the same thing by another name.

@@ -9,7 +9,7 @@ from functools import lru_cache
 from mmrag.agents.grounded.passage_text import (
     NAME,
     fold,
-    gives_orders,
+    is_instruction,
     plain_markup,
     read_attributes,
 )
@@ -91,7 +91,7 @@ def _lines(text: str, name: str) -> tuple[Line, ...]:
     pattern = re.compile(rf"(?:\b[Tt]he\s+)?\b{re.escape(name)}\b".replace(r"\ ", r"\s+"), re.I)
     found: list[Line] = []
     for said in _sentences(pattern.sub("It", text)):
-        if not 4 <= len(said) <= _LONGEST or gives_orders(said):
+        if not 4 <= len(said) <= _LONGEST or is_instruction(said):
             continue
         row = _ROW.match(said)
         if row:

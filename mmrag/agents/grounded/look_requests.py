@@ -51,7 +51,7 @@ class RepeatedQuery(NamedTuple):
     """Whether a request for a look brought no picture: then no other will."""
 
 
-def hear(query: Query) -> RepeatedQuery:
+def split_repeated_query(query: Query) -> RepeatedQuery:
     """Take the words before a repeated question away, and what led to it out of the history.
 
     Only a live wearer puts a question again; what anybody else says is taken as it is.

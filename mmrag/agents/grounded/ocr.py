@@ -38,7 +38,7 @@ class Line(Record, frozen=True, kw_only=True):
     confidence: float
 
 
-class Reads(Protocol):
+class TextRecogniser(Protocol):
     """Anything that reads a picture."""
 
     def read(self, image: Image) -> list[Line]:

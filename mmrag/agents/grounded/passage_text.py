@@ -31,14 +31,14 @@ def fold(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
-def gives_orders(text: str) -> bool:
+def is_instruction(text: str) -> bool:
     """Whether a sentence addresses the assistant instead of stating something."""
     return bool(_ORDERS.search(text))
 
 
-def has_orders(evidence: Evidence) -> bool:
+def has_instructions(evidence: Evidence) -> bool:
     """Whether a page tries to instruct its reader: then none of it is trusted."""
-    return gives_orders(evidence.text)
+    return is_instruction(evidence.text)
 
 
 def read_attributes(attributes: object) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.entity_resolution import kg_entities, prefer_kind, resolve
 from mmrag.agents.grounded.grounded_parts import Parts
-from mmrag.agents.grounded.ocr import Line, Reads, blocks
+from mmrag.agents.grounded.ocr import Line, TextRecogniser, blocks
 from mmrag.agents.grounded.picture_quality import estimate_quality, restore
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.trace import Trace
@@ -24,10 +24,10 @@ _KEPT = 512
 """Scenes remembered: a conversation asks about one picture several times."""
 
 
-class Looker:
+class PictureAnalyser:
     """Looks at pictures; remembers what it saw by content."""
 
-    def __init__(self, resources: Resources, parts: Parts, ocr: Reads | None) -> None:
+    def __init__(self, resources: Resources, parts: Parts, ocr: TextRecogniser | None) -> None:
         self._images = resources.image_search if parts.on("kg") else None
         self._web = resources.web_search if parts.on("web") else None
         self._parts = parts

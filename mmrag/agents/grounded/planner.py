@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from mmrag.agents.grounded.contextual_vectors import Contextual, States, mask_names
+from mmrag.agents.grounded.contextual_vectors import ContextualEncoder, WordVectorCache, mask_names
 from mmrag.agents.grounded.passage_text import NAME
 from mmrag.agents.grounded.question_plan import LOOKUP, QuestionPlan
 from mmrag.agents.grounded.times_and_numbers import moment_in, numbers_in
-from mmrag.agents.grounded.trained_heads import BEFORE, Weights, judge, read_weights
+from mmrag.agents.grounded.trained_heads import BEFORE, Weights, predict_question, read_weights
 from mmrag.agents.grounded.values import clock_in
 from mmrag.agents.reply_format import is_refusal
 from mmrag.records import Exchange
@@ -33,15 +33,15 @@ _COMPARES = re.compile(r"\b(?:than|more|less|as|[a-z]{3,}er)\b", re.I)
 class Planner:
     """Plans questions, each with those before it."""
 
-    def __init__(self, encoder: Contextual, weights: Weights | None = None) -> None:
-        self._states = States(encoder)
+    def __init__(self, encoder: ContextualEncoder, weights: Weights | None = None) -> None:
+        self._states = WordVectorCache(encoder)
         self._weights = weights
 
     def plan(self, text: str, history: Sequence[Exchange] = ()) -> QuestionPlan:
         """Take a question apart."""
         weights = self._weights or read_weights()
-        plain = unplanned(text, history)
-        judged = judge(self._states, plain.masked, plain.before, weights)
+        plain = lookup_plan(text, history)
+        judged = predict_question(self._states, plain.masked, plain.before, weights)
         ranked = [(float(judged.programs[i]), i) for i in judged.programs.argsort()[::-1][:_TRIED]]
         found = [
             (sure, made)
@@ -56,7 +56,7 @@ class Planner:
         return [self.plan(one.query, history[:i]) for i, one in enumerate(history)]
 
 
-def unplanned(text: str, history: Sequence[Exchange] = ()) -> QuestionPlan:
+def lookup_plan(text: str, history: Sequence[Exchange] = ()) -> QuestionPlan:
     """A plain look-up, whatever the question is."""
     masked, names = mask_names(text)
     before = tuple(mask_names(one.query).masked for one in reversed(history[-BEFORE:]))

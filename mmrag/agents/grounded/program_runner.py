@@ -19,13 +19,13 @@ from mmrag.agents.grounded.builtin_reader import (
     ANY,
     NAMES,
     SIZES,
-    Fitting,
-    Found,
-    Reading,
-    finding,
-    joined,
+    FoundValue,
+    LineFitter,
+    OpenQuestion,
+    combine_values,
+    make_finding,
 )
-from mmrag.agents.grounded.contextual_vectors import Contextual
+from mmrag.agents.grounded.contextual_vectors import ContextualEncoder
 from mmrag.agents.grounded.passage_text import fold
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
@@ -73,26 +73,26 @@ class Unanswerable(Exception):
     """A program needs what is not there, or what is no single thing."""
 
 
-class Reader:
+class ProgramReader:
     """Reads what pages say and computes what is asked. The same desk gives the same answer."""
 
-    def __init__(self, encoder: Contextual, weights: Weights | None = None) -> None:
-        self._fitting = Fitting(encoder, weights)
+    def __init__(self, encoder: ContextualEncoder, weights: Weights | None = None) -> None:
+        self._fitting = LineFitter(encoder, weights)
 
     def read(
         self, plan: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str | None
     ) -> Finding | None:
         """The answer, or None when the evidence has none."""
-        return answer(plan, Reading(self._fitting, plan, scene, desk, now or ""))
+        return run_program(plan, OpenQuestion(self._fitting, plan, scene, desk, now or ""))
 
     def holds(
         self, claim: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str | None
     ) -> bool | None:
         """Whether a premise is true of the thing in view; None where the evidence does not say."""
-        return holds(claim, Reading(self._fitting, claim, scene, desk, now or ""))
+        return is_premise_true(claim, OpenQuestion(self._fitting, claim, scene, desk, now or ""))
 
 
-def answer(plan: QuestionPlan, reading: Reading) -> Finding | None:
+def run_program(plan: QuestionPlan, reading: OpenQuestion) -> Finding | None:
     """What the program comes to. It quotes or computes; it never invents."""
     try:
         found = _Run(plan, reading).of(plan.steps)
@@ -100,10 +100,10 @@ def answer(plan: QuestionPlan, reading: Reading) -> Finding | None:
         return None
     if isinstance(found, list):
         return _named(found[0]) if found else None
-    return finding(_said(found.value), plan, found)
+    return make_finding(_said(found.value), plan, found)
 
 
-def holds(claim: QuestionPlan, reading: Reading) -> bool | None:
+def is_premise_true(claim: QuestionPlan, reading: OpenQuestion) -> bool | None:
     """Whether what a premise takes for granted is so."""
     _, thing, slot, *_ = claim.steps
     run = _Run(claim, reading)
@@ -116,7 +116,7 @@ def holds(claim: QuestionPlan, reading: Reading) -> bool | None:
 class _Run:
     """One program being run."""
 
-    def __init__(self, plan: QuestionPlan, reading: Reading) -> None:
+    def __init__(self, plan: QuestionPlan, reading: OpenQuestion) -> None:
         self._plan, self._reading = plan, reading
         self._numbers = numbers_in(_nameless(plan))
 
@@ -125,7 +125,7 @@ class _Run:
         if isinstance(node, str):
             return self._reading.entities(node)
         if isinstance(node, int | float):
-            return Found(value=Value(kind="number", text=f"{node:g}", number=float(node)))
+            return FoundValue(value=Value(kind="number", text=f"{node:g}", number=float(node)))
         operation = _OPERATIONS.get(node[0])
         if operation is None:
             raise Unanswerable
@@ -133,22 +133,22 @@ class _Run:
 
     # -- what the question says itself
 
-    def number(self, like: Value | None, *, is_count: bool = False) -> Found:
+    def number(self, like: Value | None, *, is_count: bool = False) -> FoundValue:
         """The number in the question that goes with a value, or that counts things."""
         unit = like.unit if like is not None else ""
         if like is not None and like.kind == "clock" and not is_count:
             clock = clock_in(self._plan.question) or self._reading.now[11:16]
-            return Found(value=Value(kind="clock", text=clock, iso=clock), steps=0)
+            return FoundValue(value=Value(kind="clock", text=clock, iso=clock), steps=0)
         if like is not None and like.kind == "date" and not is_count:
             when = moment_in(self._plan.question, self._reading.now)
-            return Found(value=Value(kind="date", text=when, iso=when), steps=0)
+            return FoundValue(value=Value(kind="date", text=when, iso=when), steps=0)
         fitting = [n for n in self._numbers if (_turned(n, unit) is None) == is_count]
         if not fitting and not self._numbers:
             raise Unanswerable
         chosen = (fitting or self._numbers)[0]
         if len(self._numbers) > 1:
             self._numbers = [n for n in self._numbers if n is not chosen]
-        return Found(value=(not is_count and _turned(chosen, unit)) or chosen, steps=0)
+        return FoundValue(value=(not is_count and _turned(chosen, unit)) or chosen, steps=0)
 
     def is_said(self, value: Value) -> bool:
         """Whether the question says a value."""
@@ -175,13 +175,15 @@ class _Run:
 
     # -- values
 
-    def get(self, thing: Any, slot: int, then: Any = None, kinds: frozenset[str] = ANY) -> Found:
+    def get(
+        self, thing: Any, slot: int, then: Any = None, kinds: frozenset[str] = ANY
+    ) -> FoundValue:
         is_relation = isinstance(thing, list) and thing[0] == "get"
         things = self.get(*thing[1:], kinds=NAMES) if is_relation else self.of(thing)
-        if isinstance(things, Found):
+        if isinstance(things, FoundValue):
             name = Candidate(name=things.value.text, confidence=things.recognition, source="web")
             found = self._of_entity(name, slot, kinds)
-            return joined(found.value, things, found)
+            return combine_values(found.value, things, found)
         if not things or not things[0].name:
             raise Unanswerable
         return self._of_entity(things[0], slot, kinds, self._when(then))
@@ -193,7 +195,7 @@ class _Run:
 
     def _of_entity(
         self, entity: Candidate, slot: int, kinds: frozenset[str], when: str = ""
-    ) -> Found:
+    ) -> FoundValue:
         found = self._reading.attribute(entity, slot, kinds, when)
         if found is None:
             raise Unanswerable
@@ -201,7 +203,7 @@ class _Run:
 
     def each(
         self, things: Any, slot: int, kinds: frozenset[str] = SIZES, *, is_whole: bool = True
-    ) -> list[tuple[Candidate, Found]]:
+    ) -> list[tuple[Candidate, FoundValue]]:
         """An attribute of each of several things, or of those of which it is known."""
         among = self.of(things)
         if not isinstance(among, list) or len(among) < 2:
@@ -213,18 +215,18 @@ class _Run:
             raise Unanswerable
         return known
 
-    def extreme(self, things: Any, slot: int, sign: int) -> Found:
+    def extreme(self, things: Any, slot: int, sign: int) -> FoundValue:
         among = self.of(things)
         found = self.each(things, slot, is_whole=False)
         if len(found) < 2:
             raise Unanswerable
         best = max(found, key=lambda one: sign * _number(one[1]))
         chosen = Value(kind="name", text=best[0].name)
-        of = joined(chosen, *(f for _, f in found), luck=1 / len(among))
+        of = combine_values(chosen, *(f for _, f in found), luck=1 / len(among))
         known = len(found) / len(among)  # one of which nothing is said may be the one
         return msgspec.structs.replace(of, agreement=of.agreement * known)
 
-    def where(self, things: Any, slot: int, sign: str, wanted: Any) -> Found:
+    def where(self, things: Any, slot: int, sign: str, wanted: Any) -> FoundValue:
         found = self.each(things, slot, SIZES if sign in "<>" else ANY, is_whole=False)
         if sign == "is" and found[0][1].value.number is not None and self._numbers:
             sign, wanted = "<", ["number"]  # "which would suit a twelve-year-old"
@@ -241,39 +243,39 @@ class _Run:
         if not chosen:
             raise Unanswerable
         names = Value(kind="list", text="", items=tuple(c.name for c in chosen))
-        return joined(names, *(f for _, f in found))
+        return combine_values(names, *(f for _, f in found))
 
-    def total(self, things: Any, slot: int) -> Found:
+    def total(self, things: Any, slot: int) -> FoundValue:
         found = [f for _, f in self.each(things, slot)]
-        return joined(_like(found[0].value, sum(map(_number, found))), *found)
+        return combine_values(_like(found[0].value, sum(map(_number, found))), *found)
 
-    def sources(self, owner: Any, slot: int) -> Found:
+    def sources(self, owner: Any, slot: int) -> FoundValue:
         of = self.sized(owner, NAMES)
         if isinstance(of, list):
             if not of:
                 raise Unanswerable
-            of = Found(value=Value(kind="name", text=of[0].name), recognition=of[0].confidence)
+            of = FoundValue(value=Value(kind="name", text=of[0].name), recognition=of[0].confidence)
         found = self._reading.sharing(of, slot)
         if not found:
             raise Unanswerable
         names = Value(kind="list", text="", items=tuple(name for name, _ in found))
-        return joined(names, of, *(f for _, f in found))
+        return combine_values(names, of, *(f for _, f in found))
 
-    def without(self, things: Any, thing: Any) -> Found:
+    def without(self, things: Any, thing: Any) -> FoundValue:
         among, left = self.of(things), {fold(c.name) for c in self.of(thing)}
         items = tuple(n for n in among.value.items if fold(n) not in left)
         if not items:
             raise Unanswerable
         return msgspec.structs.replace(among, value=Value(kind="list", text="", items=items))
 
-    def count(self, things: Any) -> Found:
+    def count(self, things: Any) -> FoundValue:
         among = self.of(things)
         many = len(among.value.items)
         return msgspec.structs.replace(among, value=_counted(many))
 
     # -- arithmetic
 
-    def two(self, a: Any, b: Any) -> tuple[Found, Found]:
+    def two(self, a: Any, b: Any) -> tuple[FoundValue, FoundValue]:
         """Two operands; what the question says is found by what the pages say."""
         if _is_open(a) and _is_open(b):
             return self._value(a, None, is_count=True), self._value(b, None, is_count=True)
@@ -283,11 +285,11 @@ class _Run:
         left = self._value(a, None)
         return left, self._value(b, left.value)
 
-    def _value(self, node: Any, like: Value | None, *, is_count: bool = False) -> Found:
+    def _value(self, node: Any, like: Value | None, *, is_count: bool = False) -> FoundValue:
         if _is_open(node):
             return self.number(like, is_count=is_count)
         found = self.sized(node)
-        if not isinstance(found, Found):
+        if not isinstance(found, FoundValue):
             raise Unanswerable
         return found
 
@@ -297,21 +299,21 @@ class _Run:
             return self.get(*node[1:3], *(node[3:] or [None]), kinds=kinds)
         return self.of(node)
 
-    def sum(self, a: Any, b: Any, of: Callable[[float, float], float]) -> Found:
+    def sum(self, a: Any, b: Any, of: Callable[[float, float], float]) -> FoundValue:
         x, y = self.two(a, b)
         value = of(_number(x), _number(y))
         shaped = _like(x.value if x.value.unit else y.value, value)
         if x.value.kind == "year":
             shaped = _counted(value, "years")
-        return joined(shaped, x, y)
+        return combine_values(shaped, x, y)
 
-    def times(self, a: Any, b: Any) -> Found:
+    def times(self, a: Any, b: Any) -> FoundValue:
         x = self._value(a, None, is_count=True)
         y = self._value(b, x.value, is_count=True)
         shaped = _like(x.value if x.value.unit else y.value, _number(x) * _number(y))
-        return joined(shaped, x, y)
+        return combine_values(shaped, x, y)
 
-    def over(self, a: Any, b: Any) -> Found:
+    def over(self, a: Any, b: Any) -> FoundValue:
         if _is_open(a):
             x, y = self.two(a, b)
         else:
@@ -322,22 +324,22 @@ class _Run:
         value = _number(x) / _number(y)
         unit = "" if x.value.unit == y.value.unit else x.value.unit
         digits = 2 if unit == "$" else 1
-        return joined(_counted(round(value, digits), unit, digits), x, y)
+        return combine_values(_counted(round(value, digits), unit, digits), x, y)
 
-    def fits(self, amount: Any, each: Any) -> Found:
+    def fits(self, amount: Any, each: Any) -> FoundValue:
         x, y = self.two(amount, each)
         if _number(y) <= 0:
             raise Unanswerable
         many = int(_number(x) / _number(y) + 1e-9)
-        return joined(_counted(many), x, y)
+        return combine_values(_counted(many), x, y)
 
-    def deal(self, thing: Any, price: int, offer: int, count: Any) -> Found:
+    def deal(self, thing: Any, price: int, offer: int, count: Any) -> FoundValue:
         each, said = self.get(thing, price, kinds=SIZES), self.get(thing, offer)
         many = self._value(count, each.value, is_count=True)
         paid = _offered(said.value.text, int(_number(many)))
-        return joined(_like(each.value, _number(each) * paid), each, said)
+        return combine_values(_like(each.value, _number(each) * paid), each, said)
 
-    def at_least(self, a: Any, b: Any) -> Found:
+    def at_least(self, a: Any, b: Any) -> FoundValue:
         x, y = self.two(a, b)
         if {x.value.kind, y.value.kind} & {"clock", "date"} and x.value.kind != y.value.kind:
             raise Unanswerable
@@ -345,9 +347,9 @@ class _Run:
 
     # -- words
 
-    def has(self, a: Any, _word: Any) -> Found:
+    def has(self, a: Any, _word: Any) -> FoundValue:
         found = self.get(*a[1:]) if isinstance(a, list) else self.of(a)
-        if not isinstance(found, Found):
+        if not isinstance(found, FoundValue):
             raise Unanswerable
         return _truth(self._has(found.value), found)
 
@@ -355,60 +357,60 @@ class _Run:
         items = value.items or tuple(re.split(r",| and | or ", value.text))
         return any(self.mentions(item, is_whole=False) for item in items)
 
-    def says(self, a: Any, _wanted: Any) -> Found:
+    def says(self, a: Any, _wanted: Any) -> FoundValue:
         found = self.of(a)
         return _truth(self.is_said(found.value), found)
 
-    def negated(self, a: Any) -> Found:
+    def negated(self, a: Any) -> FoundValue:
         found = self.of(a)
         return msgspec.structs.replace(found, value=_yes(found.value.text == "No"))
 
-    def premise(self, thing: Any, slot: int, then: Any = None) -> Found:
+    def premise(self, thing: Any, slot: int, then: Any = None) -> FoundValue:
         found = self.get(thing, slot)
         if self.is_said(found.value):
             return _truth(True, found) if then is None else self.of(then)
         denied = Value(kind="text", text=f"No, it's {_said(found.value)}.")
         return msgspec.structs.replace(found, value=denied)
 
-    def same(self, thing: Any, named: Any) -> Found:
+    def same(self, thing: Any, named: Any) -> FoundValue:
         one, other = self.of(thing), self.of(named)
         if not one or not other:
             raise Unanswerable
         is_so = fold(one[0].name) == fold(other[0].name)
-        return Found(value=_yes(is_so), recognition=one[0].confidence, luck=_EVEN)
+        return FoundValue(value=_yes(is_so), recognition=one[0].confidence, luck=_EVEN)
 
-    def printed(self, _thing: Any, part: str) -> Found:
+    def printed(self, _thing: Any, part: str) -> FoundValue:
         scene = self._reading.scene
         main, lines = scene.main, scene.printed
         if part == "label" and main is not None and (main.source != "image-kg" or not lines):
-            return Found(value=Value(kind="name", text=main.name), recognition=main.confidence)
+            return FoundValue(value=Value(kind="name", text=main.name), recognition=main.confidence)
         run_on = "".join(fold(c.name) for c in (main, *scene.beside) if c).replace(" ", "")
         small = [t for t in lines if fold(t).replace(" ", "") not in run_on]
         read = small if part == "sublabel" else lines
         if not read:
             raise Unanswerable
-        return Found(value=Value(kind="text", text=read[0]), recognition=_READABLE)
+        return FoundValue(value=Value(kind="text", text=read[0]), recognition=_READABLE)
 
     # -- times
 
-    def minutes_until(self, a: Any) -> Found:
+    def minutes_until(self, a: Any) -> FoundValue:
         found = self.sized(a, frozenset({"clock"}))
         minutes = _minutes(found.value.iso) - _minutes(self._reading.now[11:16])
         if minutes < 0:
             raise Unanswerable
-        return joined(_counted(minutes, "minutes"), found)
+        return combine_values(_counted(minutes, "minutes"), found)
 
-    def days_until(self, a: Any) -> Found:
+    def days_until(self, a: Any) -> FoundValue:
         found = self.sized(a, _DAYS)
         days = _number(found) - _day(self._reading.now).toordinal()
-        return joined(_counted(days, "days"), found)
+        return combine_values(_counted(days, "days"), found)
 
-    def weekday(self, a: Any) -> Found:
+    def weekday(self, a: Any) -> FoundValue:
         found = self.sized(a, _DAYS)
         day = _day(found.value.iso)
-        return joined(Value(kind="text", text=_WEEKDAYS[day.weekday()]), found)
+        return combine_values(Value(kind="text", text=_WEEKDAYS[day.weekday()]), found)
 
-    def in_unit(self, a: Any) -> Found:
+    def in_unit(self, a: Any) -> FoundValue:
         found = self.sized(a)
         value = found.value
         asked = self._plan.question
@@ -419,7 +421,7 @@ class _Run:
             raise Unanswerable
         factor, offset = UNITS[value.unit, to]
         number = round(_number(found) * factor + offset, 1)
-        return joined(_counted(number, to, 1), found)
+        return combine_values(_counted(number, to, 1), found)
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -462,8 +464,8 @@ def _yes(is_so: bool) -> Value:
     return Value(kind="text", text="Yes" if is_so else "No")
 
 
-def _truth(is_so: bool, *parts: Found) -> Found:
-    return joined(_yes(is_so), *parts, luck=_EVEN)
+def _truth(is_so: bool, *parts: FoundValue) -> FoundValue:
+    return combine_values(_yes(is_so), *parts, luck=_EVEN)
 
 
 def _said(value: Value) -> str:
@@ -483,7 +485,7 @@ def _like(value: Value, number: float) -> Value:
     return _counted(round(number, value.digits or 2), value.unit, value.digits)
 
 
-def _number(found: Found) -> float:
+def _number(found: FoundValue) -> float:
     value = found.value
     if value.number is not None and math.isfinite(value.number):
         return value.number

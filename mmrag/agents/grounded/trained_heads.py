@@ -17,7 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mmrag.agents.grounded.contextual_vectors import States, by_word, spans_of
+from mmrag.agents.grounded.contextual_vectors import (
+    WordVectorCache,
+    by_word,
+    spans_of,
+)
 from mmrag.agents.grounded.values import Value
 from mmrag.errors import DataError
 
@@ -56,7 +60,7 @@ class Weights(NamedTuple):
     programs: tuple[str, ...]
 
 
-class Judged(NamedTuple):
+class QuestionPrediction(NamedTuple):
     """What the heads make of a question."""
 
     programs: NDArray[np.float32]
@@ -94,7 +98,9 @@ def grams(text: str) -> list[int]:
     return sorted({zlib.crc32(gram.encode("utf-8", "replace")) % GRAMS for gram in found})
 
 
-def judge(states: States, text: str, before: Sequence[str], weights: Weights) -> Judged:
+def predict_question(
+    states: WordVectorCache, text: str, before: Sequence[str], weights: Weights
+) -> QuestionPrediction:
     """A masked question after others, the last first → what it comes to."""
     w = weights.arrays
     seen = [one.whole for one in states.of([text, *before[:BEFORE]], rows=1)]
@@ -110,7 +116,7 @@ def judge(states: States, text: str, before: Sequence[str], weights: Weights) ->
     raised = np.exp(logits - logits.max())
     slots = np.einsum("h,shd->sd", a, w["slot.w"]) + w["slot.b"]
     alike = np.outer(w["alike"], seen[0])  # a line is also like the question as it stands
-    return Judged(raised / raised.sum(), np.concatenate([slots, alike], axis=1))
+    return QuestionPrediction(raised / raised.sum(), np.concatenate([slots, alike], axis=1))
 
 
 def kind_of(value: Value) -> int:
@@ -122,8 +128,11 @@ def kind_of(value: Value) -> int:
     return len(KINDS) + zlib.crc32(value.unit.encode()) % UNITS
 
 
-def fits(
-    asked: NDArray[np.float32], lines: Sequence[InContext], kinds: Sequence[int], weights: Weights
+def score_lines(
+    asked: NDArray[np.float32],
+    lines: Sequence[InContext],
+    kinds: Sequence[int],
+    weights: Weights,
 ) -> list[float]:
     """How well lines with values of some kinds state what is asked; 0 is as good as nothing."""
     w = weights.arrays
@@ -132,7 +141,7 @@ def fits(
     return [float(fit) for fit in rows @ asked]
 
 
-def values_in(text: str, seen: InContext, weights: Weights) -> list[tuple[int, int]]:
+def find_values(text: str, seen: InContext, weights: Weights) -> list[tuple[int, int]]:
     """Where the values of a line most probably stand: one, or several that are all sure."""
     w = weights.arrays
     rows = by_word(seen)

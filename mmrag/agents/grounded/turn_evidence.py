@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from mmrag.agents.grounded.evidence_lines import Line, lines_about
-from mmrag.agents.grounded.passage_text import NAME, fold, has_orders
+from mmrag.agents.grounded.passage_text import NAME, fold, has_instructions
 from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
 
@@ -54,7 +54,7 @@ class TurnEvidence:
             key = f"{item.source}\0{item.id}\0{item.text[:60]}"
             if key in self._known:
                 continue
-            if not self._trust and item.source == "web" and has_orders(item):
+            if not self._trust and item.source == "web" and has_instructions(item):
                 self.refused.append(item.id)
                 continue
             self._known[key] = item

@@ -21,7 +21,7 @@ def spoken_kind(query: Query) -> str:
     return ""
 
 
-def introduced(query: Query) -> tuple[Query, tuple[str, ...]]:
+def split_introductions(query: Query) -> tuple[Query, tuple[str, ...]]:
     """The question without what the wearer says that the thing is, and the names said.
 
     Both are the better for it: the planner sees a question as anybody asks it, and nothing has to

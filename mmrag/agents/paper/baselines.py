@@ -19,11 +19,11 @@ import msgspec
 
 from mmrag.agent_hooks import built_in_capacity, warm
 from mmrag.agents.ask_line import parse_ask_line
-from mmrag.agents.grounded.contextual_vectors import Contextual, SentenceMeaning
+from mmrag.agents.grounded.contextual_vectors import BuiltinSentenceEncoder, ContextualEncoder
 from mmrag.agents.grounded.entity_resolution import kg_entities
 from mmrag.agents.grounded.passage_text import read_attributes
 from mmrag.agents.grounded.planner import Planner
-from mmrag.agents.grounded.program_runner import Reader
+from mmrag.agents.grounded.program_runner import ProgramReader
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.prompt_templates import render_prompt
@@ -44,7 +44,7 @@ TOKENS = {"brief": 75, "full": 1280}
 """Of an answer: what a wearer listens to, and CRUD-RAG's limit."""
 
 
-class Straightforward:
+class BaselineAgent:
     """One agent for all four: which searches it uses and whether it sees the history."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Straightforward:
         web: bool,
         history: bool,
         web_tokens: int = WEB_TOKENS,
-        meaning: Contextual | None = None,
+        meaning: ContextualEncoder | None = None,
         pages: int = PAGES,
         rewrites: bool = True,
         answer: str = "brief",
@@ -65,8 +65,8 @@ class Straightforward:
         self._resources, self._model, self._meaning = resources, model, meaning
         self._images, self._web, self._history = images, web, history
         self._web_tokens = web_tokens
-        self._planner = Planner(meaning or SentenceMeaning())
-        self._reader = Reader(meaning or SentenceMeaning())
+        self._planner = Planner(meaning or BuiltinSentenceEncoder())
+        self._reader = ProgramReader(meaning or BuiltinSentenceEncoder())
         self.capacity = built_in_capacity(model=model is not None)
         """Searching and reading are work for a core."""
 
@@ -188,19 +188,19 @@ class Straightforward:
         )
 
 
-def llm_only(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
+def llm_only(*, resources: Resources, model: str = "", reader: str = "") -> BaselineAgent:
     """`llm-only:model=SPEC`. Without a model it has nothing to read and always abstains."""
     return _make(resources, model, reader, images=False, web=False, history=True)
 
 
-def task1(*, resources: Resources, model: str = "", reader: str = "") -> Straightforward:
+def task1(*, resources: Resources, model: str = "", reader: str = "") -> BaselineAgent:
     """`task1:model=SPEC` or `task1:reader=builtin`."""
     return _make(resources, model, reader, images=True, web=False, history=False)
 
 
 def task2(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
-) -> Straightforward:
+) -> BaselineAgent:
     """`task2:model=SPEC` or `task2:reader=builtin`; `web_tokens=1500` for a small model."""
     tokens = whole("task2", "web_tokens", web_tokens)
     return _make(resources, model, reader, images=True, web=True, history=False, web_tokens=tokens)
@@ -208,7 +208,7 @@ def task2(
 
 def task3(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
-) -> Straightforward:
+) -> BaselineAgent:
     """`task3:model=SPEC` or `task3:reader=builtin`; `web_tokens=1500` for a small model."""
     tokens = whole("task3", "web_tokens", web_tokens)
     return _make(resources, model, reader, images=True, web=True, history=True, web_tokens=tokens)
@@ -226,7 +226,7 @@ def rag(
     top_k: str = "8",
     rewrite: str = "off",
     answer: str = "brief",
-) -> Straightforward:
+) -> BaselineAgent:
     """`rag:model=SPEC,chunk=128,overlap=0,embedder=minilm,retriever=bm25,top_k=8,answer=full`.
 
     CRUD-RAG's system: the question as it is (`rewrite=on`: as the model writes it) finds `top_k`
@@ -290,11 +290,11 @@ def _check_reader(model: str, reader: str) -> None:
         raise SpecError("reader=model needs model=SPEC.")
 
 
-def _make(resources: Resources, model: str, reader: str, **how: Any) -> Straightforward:
+def _make(resources: Resources, model: str, reader: str, **how: Any) -> BaselineAgent:
     _check_reader(model, reader)
     client = resources.client(model) if model else None
-    meaning = None if client else SentenceMeaning()
-    return Straightforward(resources, model=client, meaning=meaning, **how)
+    meaning = None if client else BuiltinSentenceEncoder()
+    return BaselineAgent(resources, model=client, meaning=meaning, **how)
 
 
 def _within(items: Sequence[tuple[str, Evidence]], tokens: int) -> list[dict[str, str]]:

@@ -28,10 +28,10 @@ from mmrag.search.session_passages import evidence_of
 from mmrag.text.tokens import count_tokens, cut_text
 
 if TYPE_CHECKING:
-    from mmrag.agents.grounded.contextual_vectors import Contextual
+    from mmrag.agents.grounded.contextual_vectors import ContextualEncoder
 
 
-class Window(Record, frozen=True, kw_only=True):
+class TaskMaterial(Record, frozen=True, kw_only=True):
     """What a task gives to the agent."""
 
     pages: int
@@ -46,17 +46,17 @@ class CragAgent:
     def __init__(
         self,
         resources: Resources,
-        window: Window,
+        window: TaskMaterial,
         *,
         model: Model | None,
         calls_itself: bool = False,
-        meaning: Contextual | None = None,
+        meaning: ContextualEncoder | None = None,
     ) -> None:
         self._resources, self._window = resources, window
         self._model, self._calls_itself = model, calls_itself
-        from mmrag.agents.grounded.contextual_vectors import SentenceMeaning
+        from mmrag.agents.grounded.contextual_vectors import BuiltinSentenceEncoder
 
-        self._meaning = meaning or SentenceMeaning()
+        self._meaning = meaning or BuiltinSentenceEncoder()
         self.capacity = built_in_capacity(model=model is not None)
 
     async def warm(self) -> None:
@@ -140,7 +140,7 @@ class CragAgent:
     def _read(self, query: Query, pages: Sequence[Evidence], trace: Trace) -> Reply:
         from mmrag.agents.grounded.passage_text import NAME
         from mmrag.agents.grounded.planner import Planner
-        from mmrag.agents.grounded.program_runner import Reader
+        from mmrag.agents.grounded.program_runner import ProgramReader
         from mmrag.agents.grounded.scene_records import Scene
         from mmrag.agents.grounded.times_and_numbers import moment_in
         from mmrag.agents.grounded.turn_evidence import TurnEvidence
@@ -159,7 +159,7 @@ class CragAgent:
             plan = Planner(self._meaning).plan(query.text)
             desk = TurnEvidence(list(pages), lookup, trust_orders=True, expand=False)
             desk.add(lookup.found if lookup else ())
-            finding = Reader(self._meaning).read(plan, Scene(), desk, query.query_time)
+            finding = ProgramReader(self._meaning).read(plan, Scene(), desk, query.query_time)
             step.info |= {"operation": plan.operation, "answer": finding.text if finding else None}
         return make_reply(
             finding.text if finding else ABSTAIN,
@@ -240,7 +240,7 @@ def _make(
             "or say kg=off to go without."
         )
     try:
-        window = Window(
+        window = TaskMaterial(
             pages=pages, kg=asks_kg, web_tokens=int(web_tokens), kg_tokens=int(kg_tokens)
         )
     except ValueError as error:

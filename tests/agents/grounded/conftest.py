@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from mmrag.agents.grounded.contextual_vectors import SentenceMeaning
+from mmrag.agents.grounded.contextual_vectors import BuiltinSentenceEncoder
 from mmrag.agents.grounded.planner import Planner
-from mmrag.agents.grounded.program_runner import Reader
+from mmrag.agents.grounded.program_runner import ProgramReader
 
 
 @pytest.fixture(scope="session")
 def meaning():
-    encoder = SentenceMeaning()
+    encoder = BuiltinSentenceEncoder()
     encoder.encode(["a"])
     return encoder
 
@@ -23,4 +23,4 @@ def planner(meaning):
 
 @pytest.fixture(scope="session")
 def reader(meaning):
-    return Reader(meaning)
+    return ProgramReader(meaning)

@@ -6,11 +6,15 @@ from zlib import crc32
 
 import pytest
 
-from mmrag.agents.grounded.builtin_reader import Fitting, Reading
-from mmrag.agents.grounded.contextual_vectors import Masked, SentenceMeaning, mask_names
+from mmrag.agents.grounded.builtin_reader import LineFitter, OpenQuestion
+from mmrag.agents.grounded.contextual_vectors import (
+    BuiltinSentenceEncoder,
+    MaskedQuestion,
+    mask_names,
+)
 from mmrag.agents.grounded.evidence_lines import lines_about
 from mmrag.agents.grounded.passage_text import plain_markup
-from mmrag.agents.grounded.planner import Planner, reply_name, unplanned
+from mmrag.agents.grounded.planner import Planner, lookup_plan, reply_name
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.grounded.times_and_numbers import hour_in, moment_in, number_in, numbers_in
 from mmrag.agents.grounded.trained_heads import Weights, read_weights
@@ -142,8 +146,8 @@ def test_what_a_program_takes_from_the_question_has_to_be_said(meaning):
 
 
 def test_two_names_are_both_where_nothing_is_in_view():
-    plan = unplanned("Which has the higher revenue, Orlan Bay or Quill Works?")
-    reading = Reading(Fitting(SentenceMeaning()), plan, Scene(), TurnEvidence(), NOW)
+    plan = lookup_plan("Which has the higher revenue, Orlan Bay or Quill Works?")
+    reading = OpenQuestion(LineFitter(BuiltinSentenceEncoder()), plan, Scene(), TurnEvidence(), NOW)
     assert [c.name for c in reading.entities("both")] == ["Orlan Bay", "Quill Works"]
 
 
@@ -160,11 +164,11 @@ def test_weights_of_another_make_are_refused_by_name(tmp_path):
 @pytest.mark.parametrize(
     ("text", "masked"),
     [
-        ("Is the Toad Side Woodpecker bigger?", Masked("is the Weston bigger", ("Toad Side Woodpecker",))),
-        ("Bigger than Toad Side's?", Masked("bigger than Weston's", ("Toad Side",))),
-        ("Toad Side, how late?", Masked("Weston, how late", ("Toad Side",))),
-        ("What did it cost on June Fifth?", Masked("what did it cost on June Fifth", ())),
-        ("", Masked("", ())),
+        ("Is the Toad Side Woodpecker bigger?", MaskedQuestion("is the Weston bigger", ("Toad Side Woodpecker",))),
+        ("Bigger than Toad Side's?", MaskedQuestion("bigger than Weston's", ("Toad Side",))),
+        ("Toad Side, how late?", MaskedQuestion("Weston, how late", ("Toad Side",))),
+        ("What did it cost on June Fifth?", MaskedQuestion("what did it cost on June Fifth", ())),
+        ("", MaskedQuestion("", ())),
     ],
 )  # fmt: skip
 def test_names_are_masked(text, masked):
@@ -176,7 +180,7 @@ def test_who_came_up_last_is_whom_a_question_may_be_about():
         Exchange(query="Who makes this?", reply="It is made by Foo Brass Works."),
         Exchange(query="Is it dear?", reply="I don't know"),
     )
-    plan = unplanned("where are they", history)
+    plan = lookup_plan("where are they", history)
     assert (plan.answer, plan.is_guess) == ("Foo Brass Works", True)
     assert plan.before == ("is it dear", "who makes this")
     assert reply_name("No, it isn't.", "Is it?") == ""

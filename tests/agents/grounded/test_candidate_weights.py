@@ -10,10 +10,10 @@ import pytest
 
 from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.candidate_answers import Inquiry
+from mmrag.agents.grounded.candidate_answers import CandidateReader
 from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
 from mmrag.agents.grounded.grounded_parts import Parts
-from mmrag.agents.grounded.planner import unplanned
+from mmrag.agents.grounded.planner import lookup_plan
 from mmrag.agents.grounded.question_plan import LOOKUP
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
@@ -36,7 +36,7 @@ def alike(*chances, source="image-kg"):
 
 
 def plan(text, program=LOOKUP, history=()):
-    return msgspec.structs.replace(unplanned(text, history), program=program)
+    return msgspec.structs.replace(lookup_plan(text, history), program=program)
 
 
 OVER = '["at_least",["get","it",0],["get","other",0]]'
@@ -220,7 +220,7 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found(reader):
 
     def inquiry(known, web):
         desk = partial(TurnEvidence, (), web)
-        return Inquiry(reader, desk, known, picture="p", now=NOW)
+        return CandidateReader(reader, desk, known, picture="p", now=NOW)
 
     web = Counting(MemoryWebSearch(pages))
     known = BoundedCache(9)

@@ -11,9 +11,14 @@ from test_grounded import NAME, agent
 from mmrag.agents.grounded.abstain import Calibration
 from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.grounded_parts import Parts
-from mmrag.agents.grounded.look_requests import MOST_LOOKS, REQUEST, hear, wants_look
+from mmrag.agents.grounded.look_requests import (
+    MOST_LOOKS,
+    REQUEST,
+    split_repeated_query,
+    wants_look,
+)
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene, named_scene
-from mmrag.agents.grounded.wearer_hints import introduced
+from mmrag.agents.grounded.wearer_hints import split_introductions
 from mmrag.agents.reply_format import ABSTAIN
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
@@ -45,13 +50,13 @@ def scene(confidence: float) -> Scene:
 )  # fmt: skip
 def test_a_question_that_is_put_again_is_one_question(said: str) -> None:
     earlier = Exchange(query="What is this kettle called?", reply="Alder Brook Kettle")
-    heard = hear(query(said, earlier, ASKED))
+    heard = split_repeated_query(query(said, earlier, ASKED))
     assert heard.query.text in (QUESTION, "What does this kettle weigh?")
     assert (heard.query.history, heard.requests) == ((earlier,), 1)
 
 
 def test_a_request_that_came_to_nothing_is_a_turn_without_an_answer() -> None:
-    heard = hear(query("And how tall is it?", ASKED))
+    heard = split_repeated_query(query("And how tall is it?", ASKED))
     assert heard.query.history == (Exchange(query=QUESTION, reply=ABSTAIN),)
     assert heard.requests == 0
 
@@ -59,7 +64,7 @@ def test_a_request_that_came_to_nothing_is_a_turn_without_an_answer() -> None:
 def test_what_follows_an_answer_is_left_as_it_is() -> None:
     said = Exchange(query="How tall is it?", reply="3 m")
     text = "Of the two kettles here, take the one that weighs more: how tall is it?"
-    assert hear(query(text, said)).query.text == text
+    assert split_repeated_query(query(text, said)).query.text == text
 
 
 @pytest.mark.parametrize(
@@ -67,19 +72,24 @@ def test_what_follows_an_answer_is_left_as_it_is() -> None:
 )
 def test_it_asks_where_doubt_about_the_thing_is_worth_it(recognition: float, asks: bool) -> None:
     finding = Finding(text="900 g", recognition=recognition)
-    assert wants_look(hear(query()), finding, scene(recognition), CALIBRATION, 0.5) is asks
+    assert (
+        wants_look(split_repeated_query(query()), finding, scene(recognition), CALIBRATION, 0.5)
+        is asks
+    )
 
 
 def test_it_does_not_ask_where_reading_is_the_trouble() -> None:
     poor = Calibration(bias=-2.0, weights={}, luck=0.2)
-    assert not wants_look(hear(query()), Finding(text="x", recognition=0.5), scene(0.5), poor, 0.5)
+    assert not wants_look(
+        split_repeated_query(query()), Finding(text="x", recognition=0.5), scene(0.5), poor, 0.5
+    )
 
 
 def test_it_asks_once_a_question_and_never_where_nobody_hears_or_a_look_came_to_nothing() -> None:
     finding = Finding(text="900 g", recognition=0.3)
 
     def asks(query: Query) -> bool:
-        return wants_look(hear(query), finding, scene(0.3), CALIBRATION, 0.5)
+        return wants_look(split_repeated_query(query), finding, scene(0.3), CALIBRATION, 0.5)
 
     again = "I've gone closer. " + QUESTION
     one = (picture("black"),)
@@ -134,12 +144,12 @@ def asked(text: str, *before: str) -> Query:
     ],
 )
 def test_a_name_in_brackets_is_taken_out(text: str, question: str, names: tuple[str]) -> None:
-    query, said = introduced(asked(text))
+    query, said = split_introductions(asked(text))
     assert (query.text, said) == (question, names)
 
 
 def test_so_it_is_out_of_the_questions_before() -> None:
-    query, _ = introduced(
+    query, _ = split_introductions(
         asked("And if I take three? (This is Ash.)", "What is it? (This is Ash.)")
     )
     assert [one.query for one in query.history] == ["What is it?"]

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from mmrag.agents.grounded.builtin_reader import Found, stated
+from mmrag.agents.grounded.builtin_reader import FoundValue, read_stated_value
 from mmrag.agents.grounded.contextual_vectors import mask_names
-from mmrag.agents.grounded.program_runner import answer, holds
+from mmrag.agents.grounded.program_runner import is_premise_true, run_program
 from mmrag.agents.grounded.question_plan import LOOKUP, QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.grounded.trained_heads import read_weights
@@ -50,23 +50,23 @@ class Handed:
 
     def attribute(self, entity, slot, kinds, when=""):
         said = FACTS.get(entity.name, {}).get(slot)
-        if said is None or stated(said).kind not in kinds:
+        if said is None or read_stated_value(said).kind not in kinds:
             return None
-        return Found(value=stated(said), recognition=entity.confidence)
+        return FoundValue(value=read_stated_value(said), recognition=entity.confidence)
 
     def sharing(self, owner, slot):
         found = {name: said[slot] for name, said in FACTS.items() if slot in said}
         same = [name for name, value in found.items() if value == owner.value.text]
-        return [(name, Found(value=stated("x"))) for name in same]
+        return [(name, FoundValue(value=read_stated_value("x"))) for name in same]
 
 
 def test_one_of_which_nothing_is_said_may_be_the_one():
     plan = QuestionPlan(question="", masked="", program='["least","these",7]', names=(), answer="")
-    found = answer(plan, Handed(plan))  # of Birch Jam the size is unknown
+    found = run_program(plan, Handed(plan))  # of Birch Jam the size is unknown
     assert found is not None
     assert (found.text, found.agreement) == ("Cedar Jam", pytest.approx(2 / 3))
     alone = msgspec.structs.replace(plan, program='["least","these",5]')
-    assert answer(alone, Handed(alone)) is None
+    assert run_program(alone, Handed(alone)) is None
 
 
 def comes_to(program, question="", *, reply="", **more):
@@ -74,7 +74,7 @@ def comes_to(program, question="", *, reply="", **more):
     plan = QuestionPlan(
         question=question, masked=masked, program=json.dumps(program), names=names, answer=reply
     )
-    found = answer(plan, Handed(plan, **more))
+    found = run_program(plan, Handed(plan, **more))
     return found and found.text
 
 
@@ -147,7 +147,7 @@ def test_a_piece_of_the_name_is_not_small_print():
 def test_a_yes_may_be_right_by_luck_and_is_no_surer_than_its_parts():
     plan = QuestionPlan(question="is it under $5", masked="is it under $5",
                         program=json.dumps(["at_least", NUMBER, IT]))  # fmt: skip
-    found = answer(plan, Handed(plan))
+    found = run_program(plan, Handed(plan))
     assert (found.text, found.luck, found.recognition) == ("Yes", 0.5, 0.9)
 
 
@@ -155,7 +155,7 @@ def test_whether_a_premise_holds():
     for claim, is_so in (("vegan", True), ("vegetarian", False)):
         text = f"this is the {claim} one, right"
         plan = QuestionPlan(question=text, masked=text, program='["premise","it",8]')
-        assert holds(plan, Handed(plan)) is is_so
+        assert is_premise_true(plan, Handed(plan)) is is_so
 
 
 def test_whom_a_program_is_about():
@@ -177,8 +177,8 @@ class Odd(Handed):
     said = ("", "")
 
     def attribute(self, entity, slot, kinds, when=""):
-        value = stated(self.said[(slot + (entity.name == "Alder Jam")) % 2])
-        return Found(value=value) if value.kind in kinds else None
+        value = read_stated_value(self.said[(slot + (entity.name == "Alder Jam")) % 2])
+        return FoundValue(value=value) if value.kind in kinds else None
 
 
 @pytest.mark.parametrize("now", [NOW, "", "2030-06", "today, at noon."])
@@ -192,5 +192,5 @@ def test_no_program_fails_on_what_pages_may_say(now: str) -> None:
         )
         odd = Odd(plan, now)
         odd.said = said
-        found = answer(plan, odd)
+        found = run_program(plan, odd)
         assert found is None or found.text.strip(), (program, said, question)

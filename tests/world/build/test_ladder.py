@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from called_command import mmrag
 
-from mmrag.agents.fakes import Due, Oracle
+from mmrag.agents.fakes import Oracle, OracleTruth
 from mmrag.errors import SpecError, UsageError
 from mmrag.judges import make_judge
 from mmrag.records import JudgeItem, Query, Reply, Session, Verdict
@@ -48,12 +48,14 @@ def truth(text_world: Path) -> WorldTruth:
 
 
 def oracle(sessions: list[Session], truth: WorldTruth, needs: str) -> Oracle:
-    dues: dict[tuple[str, int], Due] = {}
+    dues: dict[tuple[str, int], OracleTruth] = {}
     for session in sessions:
         for turn, known in zip(session.turns, truth.of(session), strict=True):
             texts = [[p.text for p in of or ()] for of in (known.passages, known.facts)]
             name = known.names[0] if known.names else turn.query
-            dues[session.id, turn.index] = Due(turn.reference.text, name, *map(tuple, texts))
+            dues[session.id, turn.index] = OracleTruth(
+                turn.reference.text, name, *map(tuple, texts)
+            )
     return Oracle(dues, needs)
 
 
