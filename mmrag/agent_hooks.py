@@ -8,8 +8,8 @@ All of it is optional, so an agent of five lines stays one of five lines:
   it lets the other turns wait for a place, and starts a turn's clock when it has one.
 * `ready()`, async, returns when a turn that is asked now would be worked on now; the clock starts
   after it.
-* `kept(result)` tells it that what came of the turn that it answered last is on the disk.
-* `end()`, async, is called when all turns are over, or will not be asked any more.
+* `tell_turn_kept(result)` tells it that what came of the turn that it answered last is on the disk.
+* `end_agent()`, async, is called when all turns are over, or will not be asked any more.
 * `takes_sound = True` gives it the sound of spoken questions (`Query.sound`) beside their words.
 * `turns_per_call` is the number of turns that it answers in one call: a turn then has as many
   times the limit, since none of them is answered before all are.
@@ -23,7 +23,7 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
-from mmrag.errors import AgentError, MmragError, words
+from mmrag.errors import AgentError, MmragError, error_text
 
 if TYPE_CHECKING:
     from mmrag.records import TurnResult
@@ -59,7 +59,9 @@ async def warm(
             raise
         raise AgentError(f"the agent's warm() failed ({error}); {NOTHING_ASKED}") from error
     except Exception as error:  # the agent is somebody else's code
-        raise AgentError(f"the agent's warm() failed ({words(error)}); {NOTHING_ASKED}") from error
+        raise AgentError(
+            f"the agent's warm() failed ({error_text(error)}); {NOTHING_ASKED}"
+        ) from error
 
 
 def capacity(agent: object) -> int | None:
@@ -81,14 +83,14 @@ async def ready(agent: object) -> None:
         await method()
 
 
-def kept(agent: object, result: TurnResult) -> None:
+def tell_turn_kept(agent: object, result: TurnResult) -> None:
     """Tell an agent that what came of its last turn is on the disk."""
     method = getattr(agent, "kept", None)
     if method is not None:
         method(result)
 
 
-async def end(agent: object) -> None:
+async def end_agent(agent: object) -> None:
     """Tell an agent that it is asked nothing more."""
     method = getattr(agent, "end", None)
     if method is not None:

@@ -80,12 +80,12 @@ class StoreError(MmragError):
     """The run store cannot be opened, read or written."""
 
 
-def words(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What an error says, fit to be kept: never raises, has no lone surrogate, is not endless.
 
     An error of somebody else's code may have a `__str__` that raises, or say megabytes.
 
-    >>> words(ValueError("no such thing")), words(DataError("row 3 is empty"))
+    >>> error_text(ValueError("no such thing")), error_text(DataError("row 3 is empty"))
     ('ValueError: no such thing', 'row 3 is empty')
     """
     kind = type(error).__name__

@@ -60,7 +60,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Names by which this machine calls itself."""
 
 
-class OwnNamesOnly:
+class AllowedHostsOnly:
     """Around an ASGI application: it answers to loopback names and `hosts`, and to no other.
 
     A page elsewhere could otherwise have its own name resolve to this machine and read what the
@@ -78,7 +78,7 @@ class OwnNamesOnly:
         await self._app(scope, receive, send)
 
 
-class OwnPagesOnly:
+class SameOriginOnly:
     """Around an ASGI application: what changes or costs something is not done for pages elsewhere.
 
     Any page can make a browser send a form to any address, this machine's included. It cannot read

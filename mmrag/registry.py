@@ -50,7 +50,7 @@ class Spec(Record, frozen=True, kw_only=True):
         if not _NAME.fullmatch(name):
             raise SpecError(f"{text!r} is not a spec; write name or name:key=value,key=value.")
         options: dict[str, str] = {}
-        for part in filter(None, map(str.strip, parts(rest))):
+        for part in filter(None, map(str.strip, split_options(rest))):
             key, equals, value = part.partition("=")
             key = key.strip()
             if not equals or not key:
@@ -70,10 +70,10 @@ class Spec(Record, frozen=True, kw_only=True):
         )
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+def unknown_name_message(kind: str, name: str, known: Iterable[str]) -> str:
     """What to say of a name that nobody has: what may have been meant, and all that there is.
 
-    >>> unknown("stage", "pionted", ["pointed", "named"])
+    >>> unknown_name_message("stage", "pionted", ["pointed", "named"])
     "no stage is called 'pionted'. Did you mean pointed? Known: pointed, named."
     """
     known = list(known)
@@ -82,7 +82,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     return f"no {kind} is called {name[:80]!r}.{hint} Known: {', '.join(known)}."
 
 
-def whole(
+def parse_whole_number(
     owner: str, name: str, value: str | int, *, least: int = 1, most: int = 999_999_999
 ) -> int:
     """An option of a spec that is a whole number; anything else is told by name, before it costs
@@ -94,10 +94,10 @@ def whole(
     return int(text)
 
 
-def parts(text: str) -> list[str]:
+def split_options(text: str) -> list[str]:
     """What stands between commas; a value in brackets goes on to its closing one.
 
-    >>> parts("a=1,b=(c:d=1,e=(f:g=2,h=3))"), parts("(a:b=1,c=2),d")
+    >>> split_options("a=1,b=(c:d=1,e=(f:g=2,h=3))"), split_options("(a:b=1,c=2),d")
     (['a=1', 'b=(c:d=1,e=(f:g=2,h=3))'], ['(a:b=1,c=2)', 'd'])
     """
     found, start = [""], 0
@@ -195,7 +195,9 @@ class Registry(Generic[T]):
             self._scan()
         if name in self._targets:
             return self._targets[name]
-        raise SpecError(f"{unknown(self.kind, name, self.names())}{self._unknown(asked)}")
+        raise SpecError(
+            f"{unknown_name_message(self.kind, name, self.names())}{self._unknown(asked)}"
+        )
 
     def _scan(self) -> None:
         if self._scanned:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
-from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
+from mmrag.local_server import AllowedHostsOnly, SameOriginOnly
 from ui.replay.kg_thumbnails import LIVE, KGShelf
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def make_server(
         response.headers.setdefault("Referrer-Policy", "no-referrer")
         return response
 
-    server.add_middleware(OwnNamesOnly, hosts=hosts)
-    server.add_middleware(OwnPagesOnly)
+    server.add_middleware(AllowedHostsOnly, hosts=hosts)
+    server.add_middleware(SameOriginOnly)
     thumbnails, world = Thumbnails(), KGShelf({"data": live.data})
 
     @server.get("/openapi.json")

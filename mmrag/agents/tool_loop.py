@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from mmrag.agents.trace import OpenStep, Trace
-from mmrag.errors import Denied, MmragError, words
+from mmrag.errors import Denied, MmragError, error_text
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import Evidence, Record, Usage
 from mmrag.tools import CallRequest, Tool, arguments_of
@@ -137,7 +137,7 @@ class _Loop:
         except MmragError as error:
             return _refusal(str(error), step)
         except Exception as error:  # a tool may be anybody's
-            return _refusal(words(error), step)
+            return _refusal(error_text(error), step)
         finally:
             self._seconds -= time.perf_counter() - began
         self._cite(request, self._tools[request.name], found, step)

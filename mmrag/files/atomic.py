@@ -19,7 +19,7 @@ from mmrag.errors import ConflictError, StoreError, UsageError
 
 
 @contextlib.contextmanager
-def appearing(path: Path, *, lasting: bool = True) -> Generator[Path]:
+def atomic_path(path: Path, *, lasting: bool = True) -> Generator[Path]:
     """A temporary path that takes its name when everything written there is on the disk.
 
     What is not `lasting` (made again at will, or many small files) does not wait for the disk:
@@ -205,7 +205,7 @@ OWNER = ".lock"
 
 
 @contextlib.contextmanager
-def owning(folder: Path, *, shared: bool = False) -> Generator[None]:
+def lock_folder(folder: Path, *, shared: bool = False) -> Generator[None]:
     """Be the only one who builds in a folder, which is made if need be; or one of those who share.
     Nobody builds alone where others share, and nobody shares with one who builds alone."""
     make_folder(folder)

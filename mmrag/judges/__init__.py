@@ -17,7 +17,7 @@ judges: Registry[Judge] = Registry(
         "exact": "mmrag.judges.simple:ExactJudge",
         "fixed": "mmrag.judges.simple:FixedJudge",
         "model": "mmrag.judges.model_judge:ModelJudge",
-        "names": "mmrag.judges.location_judges:names",
+        "names": "mmrag.judges.location_judges:make_name_judge",
         "panel": "mmrag.judges.panel:Panel",
     },
 )

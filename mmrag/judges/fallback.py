@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from mmrag.errors import Denied, words
+from mmrag.errors import Denied, error_text
 from mmrag.judges.simple import FixedJudge
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome, Verdict
@@ -70,7 +70,7 @@ class FallbackJudge:
         except Denied:
             raise
         except Exception as error:
-            verdict = Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason=words(error))
+            verdict = Verdict(outcome=Outcome.UNSCORED, judge=self.id, reason=error_text(error))
         if not isinstance(verdict, Verdict) or not any(r.strip() for r in item.references):  # pyright: ignore[reportUnnecessaryIsInstance]
             return verdict
         plain, scored = plain_verdict(item, self.id), verdict.outcome is not Outcome.UNSCORED

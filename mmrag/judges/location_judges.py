@@ -127,7 +127,7 @@ def bare_name(reply: str) -> str:
     return text.partition(":")[2].strip() if "target_object:" in text else text
 
 
-def names(judge: str = "builtin") -> NameJudge:
+def make_name_judge(judge: str = "builtin") -> NameJudge:
     """`names:judge=SPEC`: who decides where a name is not the very name."""
     from mmrag.judges import make_judge
 

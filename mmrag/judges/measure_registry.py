@@ -22,7 +22,7 @@ from mmrag.judges.papers.ragas_offline import EncoderRagas, LabelRagas
 from mmrag.metrics.grounding import GARAGE
 from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.protocols import Encoder, Model, TokenEncoder
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 from mmrag.text import comma_list
 
 SUITES = {
@@ -63,7 +63,7 @@ def chosen_measures(text: str) -> tuple[str, ...]:
         known = SUITES.get(name) or ((name,) if any(name in s for s in SUITES.values()) else ())
         if not known:
             every = [*SUITES, *(one for suite in SUITES.values() for one in suite)]
-            raise SpecError(unknown("measure", name, every))
+            raise SpecError(unknown_name_message("measure", name, every))
         found |= dict.fromkeys(known)
     if not found:
         raise SpecError(f"choose measures: {', '.join(SUITES)}, or single ones.")

@@ -20,7 +20,7 @@ from mmrag.judges.panel import combined
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import JudgeItem, Outcome, Record, Usage, Verdict
-from mmrag.registry import whole
+from mmrag.registry import parse_whole_number
 
 MAX_PREDICTION_CHARS = 2_000
 MAX_REFERENCES = 20
@@ -67,8 +67,8 @@ class ModelJudge:
             model = (models or _default_models())(model)
         self._model = model
         self._name = name or type(model).__name__
-        self._retries = whole("model", "retries", retries, least=0, most=_MAX_RETRIES)
-        self._votes = whole("model", "votes", votes, most=MAX_VOTES)
+        self._retries = parse_whole_number("model", "retries", retries, least=0, most=_MAX_RETRIES)
+        self._votes = parse_whole_number("model", "votes", votes, most=MAX_VOTES)
         self._warned = False
         self._agent_model = agent_model
         self._check_family(self._name)

@@ -32,7 +32,7 @@ RATES = tuple(SPANS)
 
 
 @dataclass(frozen=True)
-class Uncertainty:
+class IntervalOptions:
     """How intervals are made; one choice for a whole report."""
 
     resamples: int = 1000
@@ -50,7 +50,7 @@ class Sums(NamedTuple):
     """Turns with a reply and without a verdict. They are not counted."""
 
 
-def rates(sums: Sums, how: Uncertainty) -> dict[str, dict[str, Any]]:
+def rates(sums: Sums, how: IntervalOptions) -> dict[str, dict[str, Any]]:
     """The four figures of a view; bounds instead where missing verdicts could move them too far."""
     right, missing, counted, unjudged = sums
     wrong = counted - right - missing
@@ -101,7 +101,7 @@ def bounds_note(limits: Sequence[float], unjudged: int, counted: float) -> str:
 def conversation_mean(
     score: Floats,
     sums: Sums,
-    how: Uncertainty,
+    how: IntervalOptions,
     *,
     is_bounded: bool = False,
     clusters: ArrayLike | None = None,
@@ -125,7 +125,7 @@ def conversation_mean(
 
 
 def ratios(
-    tops: Mapping[str, Floats], bottom: Floats, how: Uncertainty
+    tops: Mapping[str, Floats], bottom: Floats, how: IntervalOptions
 ) -> dict[str, dict[str, Any]]:
     """Σ top / Σ bottom for several figures that share a denominator, with intervals.
 

@@ -12,7 +12,7 @@ import msgspec
 
 from mmrag.errors import SpecError
 from mmrag.records import Record
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 
 
 class Measure(Record, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ def measure(name: str) -> Measure:
     match = re.fullmatch(r"([a-z_]+\d?)(?:@(\d{1,6}))?", name.strip())
     known = MEASURES.get(match.group(1)) if match else None
     if match is None or known is None:
-        raise SpecError(unknown("measure", name, sorted(MEASURES)))
+        raise SpecError(unknown_name_message("measure", name, sorted(MEASURES)))
     cut = match.group(2)
     if (cut is not None) != (known.name in RANKED) or cut == "0":
         needs = (

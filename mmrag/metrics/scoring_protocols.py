@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmrag.errors import SpecError
 from mmrag.records import Outcome, Record
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 
 if TYPE_CHECKING:
     from mmrag.metrics.headline import Sums
@@ -26,7 +26,7 @@ PROTOCOLS = ("strict", "crag-mm", "kddcup25", "crag")
 def check_protocol(name: str) -> None:
     """Refuse a protocol that nobody knows."""
     if name not in PROTOCOLS:
-        raise SpecError(unknown("protocol", name, PROTOCOLS))
+        raise SpecError(unknown_name_message("protocol", name, PROTOCOLS))
 
 
 class TurnScore(Record, frozen=True, kw_only=True):
@@ -200,9 +200,9 @@ class _View:
 
     def figures(self, clusters: Sequence[int] | None, resamples: int, seed: int) -> dict[str, Any]:
         """Counts and rates. Where the rates are bounds, they are None beside `bounds`."""
-        from mmrag.metrics.headline import Uncertainty, rates
+        from mmrag.metrics.headline import IntervalOptions, rates
 
-        found = rates(self._sums(clusters), Uncertainty(resamples, seed))
+        found = rates(self._sums(clusters), IntervalOptions(resamples, seed))
         total, right, missing = sum(self._counted), _whole(self._right), _whole(self._missing)
         rate = {name: one["estimate"] if total else 0.0 for name, one in found.items()}
         if total and rate["truthfulness_score"] is not None:  # in the order of the kits
@@ -230,10 +230,10 @@ class _View:
         """The multi-turn score."""
         import numpy as np
 
-        from mmrag.metrics.headline import Uncertainty, conversation_mean
+        from mmrag.metrics.headline import IntervalOptions, conversation_mean
 
         return conversation_mean(
-            np.asarray(self._score), self._sums(None), Uncertainty(resamples, seed),
+            np.asarray(self._score), self._sums(None), IntervalOptions(resamples, seed),
             is_bounded=is_bounded, clusters=clusters or None,
         )  # fmt: skip
 

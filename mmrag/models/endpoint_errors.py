@@ -46,7 +46,7 @@ def nothing_said(text: str | None, finish: str | None) -> bool:
     return finish in _UNSAID_BECAUSE and _UNSAID.fullmatch(text or "") is not None
 
 
-def unsaid(finish: str | None) -> str:
+def cut_answer_message(finish: str | None) -> str:
     """Why nothing was said, and the cure; goes after the name of the model."""
     return _UNSAID_BECAUSE.get(finish or "", "said nothing.")
 

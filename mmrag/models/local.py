@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from mmrag.errors import ServiceError, SpecError, Unavailable, words
+from mmrag.errors import ServiceError, SpecError, Unavailable, error_text
 from mmrag.models.chat_template import calls_in, chat_text
-from mmrag.models.endpoint_errors import nothing_said, unsaid
-from mmrag.models.request_queue import QueuedRequest, Waiting
+from mmrag.models.endpoint_errors import cut_answer_message, nothing_said
+from mmrag.models.request_queue import ModelThreadQueue, QueuedRequest
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
-from mmrag.registry import whole
+from mmrag.registry import parse_whole_number
 from mmrag.tools import CallRequest
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
@@ -57,13 +57,13 @@ class LocalModel:
                 f"local: dtype={dtype} is not {', '.join(_DTYPES[:-1])} or {_DTYPES[-1]}."
             )
         self.name = name
-        self.batch = whole("local", "batch", batch)
+        self.batch = parse_whole_number("local", "batch", batch)
         """Most requests answered together; halved for good when memory runs out."""
         self._device = device
         self._dtype = dtype
-        self._side = whole("local", "side", side)
-        self._max_tokens = whole("local", "max_tokens", max_tokens, least=0)
-        self._waiting = Waiting(self._serve)
+        self._side = parse_whole_number("local", "side", side)
+        self._max_tokens = parse_whole_number("local", "max_tokens", max_tokens, least=0)
+        self._waiting = ModelThreadQueue(self._serve)
         self._loading = threading.Lock()
         self._loaded: LoadedModel | None = None
         self._refused = ""
@@ -111,14 +111,16 @@ class LocalModel:
 
     def _settle(self, request: QueuedRequest, done: Completion) -> None:
         if nothing_said(done.text, done.finish):
-            request.settle(ServiceError(f"local model {self.name!r}: {unsaid(done.finish)}"))
+            request.settle(
+                ServiceError(f"local model {self.name!r}: {cut_answer_message(done.finish)}")
+            )
         else:
             request.settle(done)
 
     def _problem(self, error: BaseException) -> ServiceError:
         if isinstance(error, ServiceError):
             return error
-        return ServiceError(f"local model {self.name!r}: {words(error)[:300]}")
+        return ServiceError(f"local model {self.name!r}: {error_text(error)[:300]}")
 
     def _load(self) -> LoadedModel:
         """The model in memory. What cannot be loaded is not tried again at each batch."""
@@ -129,7 +131,7 @@ class LocalModel:
                 except Unavailable:
                     raise
                 except BaseException as error:  # the files may hold anything
-                    self._refused = words(error).partition("\n")[0][:300]
+                    self._refused = error_text(error).partition("\n")[0][:300]
             if self._loaded is None:
                 raise Unavailable(
                     f"local model {self.name!r} cannot be loaded ({self._refused}); give a folder, "
@@ -286,5 +288,5 @@ def is_out_of_memory(error: BaseException) -> bool:
     """On a GPU, in Python, and as the allocators of a CPU say it."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
-    said = words(error).lower()
+    said = error_text(error).lower()
     return any(f"{sign} memory" in said for sign in ("out of", "can't allocate", "not enough"))

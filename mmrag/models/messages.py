@@ -13,7 +13,7 @@ from mmrag.protocols import Message
 from mmrag.tools import CallRequest
 
 
-def sent(message: Message, side: int, detail: str) -> dict[str, Any]:
+def message_as_json(message: Message, side: int, detail: str) -> dict[str, Any]:
     """A message for an endpoint; pictures are at most `side` long."""
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.call_id, "content": message.text}

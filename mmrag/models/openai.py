@@ -29,15 +29,15 @@ from mmrag.models.chat_completions import Answer, BrokenStream, Counts, Streamed
 from mmrag.models.circuit_breaker import GONE, Circuit, resume_clock
 from mmrag.models.endpoint_errors import (
     LONGEST_WAIT,
+    cut_answer_message,
     denial,
     excerpt,
     hint,
     is_denial,
     nothing_said,
     retry_after,
-    unsaid,
 )
-from mmrag.models.messages import sent
+from mmrag.models.messages import message_as_json
 from mmrag.models.request_limits import AdaptiveLimit
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
@@ -262,7 +262,7 @@ class OpenAIModel:
         text, calls = choice.message.text(), choice.message.calls()
         if not calls and nothing_said(text, choice.finish_reason):
             return _Miss(
-                ServiceError(f"{self._where}: {unsaid(choice.finish_reason)}"),
+                ServiceError(f"{self._where}: {cut_answer_message(choice.finish_reason)}"),
                 status=200,
                 again=False,
             )
@@ -286,7 +286,7 @@ class OpenAIModel:
     def _body(self, messages: Sequence[Message], options: GenerateOptions) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.name,
-            "messages": [sent(m, self._side, self._detail) for m in messages],
+            "messages": [message_as_json(m, self._side, self._detail) for m in messages],
             self._max_tokens_field: self._max_tokens or options.max_tokens,
             "temperature": options.temperature,
             "stream": self._streams,

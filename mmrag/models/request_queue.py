@@ -11,7 +11,7 @@ from queue import Empty, SimpleQueue
 
 import msgspec
 
-from mmrag.errors import ServiceError, words
+from mmrag.errors import ServiceError, error_text
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.turn_clock import forget_words
 
@@ -35,7 +35,7 @@ class QueuedRequest(msgspec.Struct):
                 self.future.set_result(done)
 
 
-class Waiting:
+class ModelThreadQueue:
     """A queue with a thread behind it, which begins with the first request and ends when idle.
 
     `serve` is called in that thread with a request; it may take `more` that are waiting. Whatever
@@ -83,7 +83,7 @@ class Waiting:
                     self._serve(request)
                 except BaseException as error:  # a panic of a library in Rust is no Exception
                     for held in self._held:
-                        held.settle(ServiceError(f"a model of this process: {words(error)}"))
+                        held.settle(ServiceError(f"a model of this process: {error_text(error)}"))
                 self._held = []
                 continue
             with self._lock:

@@ -2,8 +2,8 @@
 
 Agents are made once with one web search, and conversations are held side by side, so what is
 searched hangs on who asks: the engine says before every turn which passages its session brings
-(`search_in`), and the search of the run (`SessionSearch`) looks there. Threads and tasks that an
-agent starts as asyncio does inherit it.
+(`set_searched_passages`), and the search of the run (`SessionSearch`) looks there. Threads and
+tasks that an agent starts as asyncio does inherit it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FETCHED = 60
 """Passages of each ranking that are fused."""
 
 
-def search_in(passages: tuple[Passage, ...], handed: int = 0) -> None:
+def set_searched_passages(passages: tuple[Passage, ...], handed: int = 0) -> None:
     """From here on (in this task, and what it starts) the web search finds these alone; where the
     first ones are handed over, `HandedSearch` finds those before what is searched without them."""
     _BROUGHT.set(passages)
@@ -46,10 +46,10 @@ class SessionSearch:
     """A run's web search for data whose sessions may bring passages.
 
     >>> rain = Passage(id="p1", text="The Alder Kettle boils in 90 s.")
-    >>> search_in((rain,))
+    >>> set_searched_passages((rain,))
     >>> [hit.id for hit in SessionSearch(None).search_text(["how fast is the kettle"])[0]]
     ['p1']
-    >>> search_in(())
+    >>> set_searched_passages(())
     """
 
     def __init__(
@@ -92,10 +92,10 @@ class HandedSearch(AroundWebSearch):
     It stands outside of caches: what the search behind it finds is the same with and without.
 
     >>> rain, tea = Passage(id="p1", text="It rains."), Passage(id="p2", text="Tea is at five.")
-    >>> search_in((tea, rain), handed=1)
+    >>> set_searched_passages((tea, rain), handed=1)
     >>> [hit.id for hit in HandedSearch(SessionSearch(None)).search_text(["who rains"])[0]]
     ['p2', 'p1']
-    >>> search_in(())
+    >>> set_searched_passages(())
     """
 
     def around(self, way: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
@@ -104,11 +104,11 @@ class HandedSearch(AroundWebSearch):
         passages, handed = _BROUGHT.get(), _HANDED.get()
         if not handed:
             return ask(items, k)
-        search_in(passages[handed:])
+        set_searched_passages(passages[handed:])
         try:
             found = ask(items, k)
         finally:
-            search_in(passages, handed)
+            set_searched_passages(passages, handed)
         right = {passage.id for passage in passages[:handed]}
         best = max((hit.score for hits in found for hit in hits), default=1.0)
         first = [evidence_of(passage, best) for passage in passages[:handed]]

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from mmrag.metrics.headline import Uncertainty
+from mmrag.metrics.headline import IntervalOptions
 from mmrag.records import Reference, Turn
 from simulator.ears.noises import LEVELS
 from simulator.ears.recognition_losses import loss
@@ -111,7 +111,7 @@ def lost_names(count: int, old: Path) -> None:
 
 
 def runs(folders: list[Path]) -> None:
-    how = Uncertainty(resamples=1000, seed=0)
+    how = IntervalOptions(resamples=1000, seed=0)
 
     def told(figure: dict, scale: float = 100) -> str:
         if figure["estimate"] is None:

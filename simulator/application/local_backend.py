@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from mmrag.agent_hooks import capacity, end
+from mmrag.agent_hooks import capacity, end_agent
 from mmrag.cache import CacheStats
 from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_folder import claim_ears
@@ -66,5 +66,5 @@ class InProcess:
                 on_progress=advance,
             )  # fmt: skip
         finally:
-            await end(self._agent)
+            await end_agent(self._agent)
         return self._parts.cache.stats

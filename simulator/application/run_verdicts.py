@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError, StoreError, UsageError
-from mmrag.files.atomic import appearing
+from mmrag.files.atomic import atomic_path
 from mmrag.records import Outcome
 from simulator.people.current_verdicts import Standing, leading_outcome, standing_in, turn_of
 from simulator.people.human_verdicts import (
@@ -94,7 +94,7 @@ class Verdicts:
         if target.exists():
             raise ConflictError(f"{target} exists already; choose another name or remove it.")
         try:
-            with appearing(target) as temporary:
+            with atomic_path(target) as temporary:
                 temporary.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in lines))
         except OSError as error:
             raise StoreError(

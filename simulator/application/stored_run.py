@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.errors import MmragError
-from mmrag.optional_packages import need
+from mmrag.optional_packages import require_package
 from simulator.application.scores import Comparison, Scores, scores_of
 from simulator.store.run_reader import RunReader
 
@@ -77,7 +77,7 @@ class Run:
 
         What the data brings in `meta` stands in columns `meta.KEY`.
         """
-        need("pandas", "tables", "a run as a data frame")
+        require_package("pandas", "tables", "a run as a data frame")
         import pandas as pd
 
         from simulator.store.run_table import columns_of, turn_rows

@@ -18,7 +18,7 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.protocols import Agent, Judge, WebSearch
 from mmrag.records import Exchange, Outcome, Passage, Query, Session, Turn, item_of
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 from mmrag.search.session_passages import HandedSearch, SessionSearch
 from simulator.run.engine import Rules, ask_turn, query_of, verdict_on
 from simulator.stages import stage_names
@@ -54,7 +54,7 @@ def measure_ladder(
     from simulator.parts.resources import index_folder, make_resources
 
     if strange := next((stage for stage in stages if stage not in RUNGS), None):
-        raise UsageError(unknown("stage", strange, RUNGS))
+        raise UsageError(unknown_name_message("stage", strange, RUNGS))
     if not stages:
         raise UsageError(f"name at least one stage. Known: {', '.join(RUNGS)}.")
     manifest = read_manifest(folder)

@@ -16,7 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from mmrag.errors import MmragError, words
+from mmrag.errors import MmragError, error_text
 from simulator.terminal.interruption import Interrupted
 from simulator.terminal.shutdown import command_begins, command_is_done
 
@@ -90,7 +90,7 @@ def main() -> None:
     try:
         build_command()()
     except MmragError as error:
-        typer.secho(f"error: {words(error)}", fg="red", err=True)
+        typer.secho(f"error: {error_text(error)}", fg="red", err=True)
         code = error.exit_code
         sys.exit(code)
     except OSError as error:

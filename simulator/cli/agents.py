@@ -169,7 +169,7 @@ def ask(
 
     from mmrag.agents.external.foreign_code import call_contained
     from mmrag.agents.external.reply_checks import checked
-    from mmrag.errors import AgentError, MmragError, words
+    from mmrag.errors import AgentError, MmragError, error_text
     from mmrag.files.images import LazyImage
     from mmrag.records import Query
     from simulator.application.agent_limits_notice import agent_limits_notice
@@ -202,10 +202,10 @@ def ask(
             except MmragError as error:
                 if not name:
                     raise
-                failed.append(f"{name}: {words(error)}")
+                failed.append(f"{name}: {error_text(error)}")
                 continue
             except Exception as error:
-                raise AgentError(f"agent {agent}: {words(error)}") from error
+                raise AgentError(f"agent {agent}: {error_text(error)}") from error
             _tell_reply(name, reply, printed, explain=explain, as_json=as_json)
 
     with stdout_aside() as printed:  # an agent may be somebody else's code, as in a run

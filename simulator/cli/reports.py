@@ -201,14 +201,14 @@ def link(
     as_json: AsJson = False,
 ) -> None:
     """Set truthfulness against the bytes and seconds of a run's links, and name the cheapest."""
-    from mmrag.metrics.headline import Uncertainty
+    from mmrag.metrics.headline import IntervalOptions
     from simulator.cli.tables.link_table import print_links
     from simulator.reports.figures.headline import headline
     from simulator.reports.figures.report import ReportOptions, load_report_runs
     from simulator.reports.losses.link_losses import sent
     from simulator.store.run_reader import RunReader
 
-    how = Uncertainty(resamples=resamples, seed=seed)
+    how = IntervalOptions(resamples=resamples, seed=seed)
     with RunReader(run) as reader:
         frame = load_report_runs([reader], ReportOptions())[0][0].frame
         headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}

@@ -10,7 +10,7 @@ from collections.abc import Generator
 from typing import Any
 
 from mmrag.agent_hooks import cores
-from mmrag.errors import MmragError, Unavailable, UsageError, words
+from mmrag.errors import MmragError, Unavailable, UsageError, error_text
 from simulator.cluster.machines import Machines
 
 _OBJECTS = 256 << 20
@@ -126,7 +126,7 @@ def _reason(error: Exception) -> str:
 
 
 def _refused(address: str, error: Exception) -> MmragError:
-    said = " ".join(words(error).split())
+    said = " ".join(error_text(error).split())
     if "ersion mismatch" in said:
         return UsageError(
             f"the cluster at {address} runs another Ray or Python than this process "

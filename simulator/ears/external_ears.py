@@ -18,7 +18,7 @@ from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavai
 from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError
 from mmrag.models.openai import HOSTED
 from mmrag.records import Heard
-from mmrag.registry import whole
+from mmrag.registry import parse_whole_number
 from simulator.ears.sounds import MAX_BYTES, Sound, read
 
 _MOST = 64 << 10
@@ -51,7 +51,7 @@ class Endpoint:
         self._asked = {
             "model": name, "language": language, "temperature": "0", "response_format": "json",
         }  # fmt: skip
-        self._key_env, self._seconds = key_env, whole("openai", "seconds", seconds)
+        self._key_env, self._seconds = key_env, parse_whole_number("openai", "seconds", seconds)
         self.id = f"openai:{name}@{base_url}/{language}"
 
     def hear(self, sound: Sound) -> Heard:
@@ -87,7 +87,7 @@ class ProgramVoice:
 
     def __init__(self, *, run: str, seconds: str = "60") -> None:
         self._run, self.id = _there(run), f"command:{run}"
-        self._seconds = whole("command", "seconds", seconds)
+        self._seconds = parse_whole_number("command", "seconds", seconds)
 
     def say(self, text: str) -> Sound:
         """Call the program."""
@@ -101,7 +101,7 @@ class ProgramEar:
 
     def __init__(self, *, run: str, seconds: str = "60") -> None:
         self._run, self.id = _there(run), f"command:{run}"
-        self._seconds = whole("command", "seconds", seconds)
+        self._seconds = parse_whole_number("command", "seconds", seconds)
 
     def hear(self, sound: Sound) -> Heard:
         """Call the program."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from mmrag.errors import DataError, SpecError
-from mmrag.optional_packages import need
+from mmrag.optional_packages import require_package
 from mmrag.records import Heard
 from simulator.ears.sounds import Sound, at_rate
 
@@ -40,7 +40,7 @@ class Piper:
     """`piper`, or `piper:model=VOICE.onnx` (with VOICE.onnx.json beside it)."""
 
     def __init__(self, *, model: str = "") -> None:
-        need("piper", "ears", "a spoken question")
+        require_package("piper", "ears", "a spoken question")
         self._path = _given(model, _VOICE, "a spoken question")
         if not Path(f"{self._path}.json").is_file():
             raise SpecError(f"piper:model={model}: {self._path.name}.json is to lie beside it.")
@@ -81,7 +81,7 @@ class Whisper:
     """`whisper`, or `whisper:model=FOLDER,language=en`: a model converted for faster-whisper."""
 
     def __init__(self, *, model: str = "", language: str = "en") -> None:
-        need("faster_whisper", "ears", "a heard question")
+        require_package("faster_whisper", "ears", "a heard question")
         self._path = _given(model, _MODEL, "a heard question")
         self._language = language
         weights = self._path / "model.bin"
@@ -117,7 +117,7 @@ def _given(model: str, packaged: tuple[str, str], use: str) -> Path:
         if not path.exists():
             raise SpecError(f"model={model}: there is no such file.")
         return path.absolute()
-    need(packaged[0], "ears", use)
+    require_package(packaged[0], "ears", use)
     found = find_spec(packaged[0])
     assert found is not None
     assert found.origin is not None

@@ -16,7 +16,7 @@ from typing import TypeVar
 import msgspec
 
 from mmrag.agents.external.daemon_threads import DaemonThreads
-from mmrag.errors import DataError, Denied, ServiceError, ServiceTimeout, words
+from mmrag.errors import DataError, Denied, ServiceError, ServiceTimeout, error_text
 from mmrag.files.atomic import write_bytes
 from mmrag.records import Heard, Turn, encode
 from simulator.ears.noises import CHATTER, noisy
@@ -198,7 +198,7 @@ def _asked(who: str, call: Callable[[], T]) -> T:
         raise
     except Exception as error:  # somebody else's code
         kind = ServiceTimeout if isinstance(error, ServiceTimeout) else ServiceError
-        raise kind(f"{who} failed: {words(error)}") from error
+        raise kind(f"{who} failed: {error_text(error)}") from error
 
 
 def _hash(data: bytes) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from mmrag.errors import SpecError
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 from mmrag.text import comma_list
 
 QUIET = "quiet"
@@ -58,7 +58,7 @@ def _spec(part: str) -> str:
     if kind in ("clean", QUIET):
         raise SpecError(f"{part!r}: {kind} has no levels; it is said in quiet.")
     if kind not in KINDS:
-        raise SpecError(unknown("noise", kind, ["clean", *KINDS]))
+        raise SpecError(unknown_name_message("noise", kind, ["clean", *KINDS]))
     if at and not re.fullmatch("[0-5]", level):
         raise SpecError(f"{part!r}: a level is 1 to 5, or 0 for quiet.")
     return QUIET if level == "0" else f"{kind}@{level or _USUAL}"

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError
-from mmrag.optional_packages import need
+from mmrag.optional_packages import require_package
 from mmrag.records import Outcome, outcome_word
 from simulator.exchange.browser_pictures import SUFFIXES, picture_of
 from simulator.exchange.run_facts import ExportedTalk, RunFacts, facts_of, talks
@@ -43,7 +43,7 @@ def write_mlflow(run: RunReader, out: Path) -> int:
     """Add the run to the store in a folder; returns the number of turns. Where that fails, what was
     added of the run is removed again."""
     for package in ("mlflow", "sqlalchemy"):  # mlflow-skinny lacks the second
-        need(package, "mlflow", "--to mlflow")
+        require_package(package, "mlflow", "--to mlflow")
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] = "false"  # a trace is there once it has ended
     mlflow: Any = importlib.import_module("mlflow")

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import Denied, ServiceError
-from mmrag.files.atomic import appearing
+from mmrag.files.atomic import atomic_path
 from simulator.exchange.run_facts import RunFacts, facts_of, talks
 from simulator.exchange.trace_spans import Event, TraceSpan, Value, spans_of
 from simulator.store.run_reader import RunReader
@@ -28,7 +28,7 @@ _ERROR = 2
 def write_spans(run: RunReader, out: Path) -> int:
     """Write a file; returns the number of turns."""
     turns = 0
-    with appearing(out) as temporary, temporary.open("wb") as file:
+    with atomic_path(out) as temporary, temporary.open("wb") as file:
         for request, count in _requests(run):
             file.write(msgspec.json.encode(request) + b"\n")
             turns += count

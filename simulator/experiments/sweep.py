@@ -24,7 +24,7 @@ from mmrag.files.atomic import write_text
 from mmrag.metrics.headline import HEADLINE
 from mmrag.metrics.statistics import cluster_bootstrap, cluster_permutation
 from mmrag.records import Record
-from mmrag.registry import Spec, closing, parts
+from mmrag.registry import Spec, closing, split_options
 
 if TYPE_CHECKING:
     from simulator.parts.run_parts import Parts
@@ -69,7 +69,7 @@ def parse_vary(texts: Sequence[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for text in texts:
         option, equals, values = text.partition("=")
-        found_values = [value for part in parts(values) if (value := _bare(part.strip()))]
+        found_values = [value for part in split_options(values) if (value := _bare(part.strip()))]
         if not equals or not option.strip() or not found_values:
             raise SpecError(f"--vary {text!r}: write OPTION=VALUE,VALUE, e.g. chunk=64,128,256.")
         if option.strip() in found:

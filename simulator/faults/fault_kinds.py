@@ -110,10 +110,12 @@ def _specs(part: str) -> list[str]:
         if name in ("all", kind, kind.partition("-")[0]) or kind in _ALIASES.get(name, ())
     ]
     if not kinds:
-        from mmrag.registry import unknown  # not for `--help`
+        from mmrag.registry import unknown_name_message  # not for `--help`
 
         parts = dict.fromkeys(kind.partition("-")[0] for kind in KINDS)
-        raise SpecError(unknown("fault", name, dict.fromkeys(["all", *_ALIASES, *parts, *KINDS])))
+        raise SpecError(
+            unknown_name_message("fault", name, dict.fromkeys(["all", *_ALIASES, *parts, *KINDS]))
+        )
     if at and not re.fullmatch("[1-5]", level):
         raise SpecError(f"{part!r}: a severity is 1 (one turn in ten) to 5 (every turn).")
     return [f"{kind}@{level or _USUAL}" for kind in kinds]

@@ -20,7 +20,7 @@ import msgspec
 
 from mmrag.errors import MmragError, ServiceError, Unavailable, UsageError
 from mmrag.files.images import LazyImage
-from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
+from mmrag.local_server import AllowedHostsOnly, SameOriginOnly
 from simulator.ears.speech_pipeline import Hearing
 from simulator.glasses.simulated_glasses import MOST_WORDS, Pair, Spoken, Stale, spoken
 
@@ -186,7 +186,9 @@ def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
     def gone(_: Request, _error: Exception) -> Response:
         return Response(status_code=400)  # which nobody is there to read
 
-    outer = [Middleware(_Token, token=token)] if token else [Middleware(OwnNamesOnly, hosts=hosts)]
+    outer = (
+        [Middleware(_Token, token=token)] if token else [Middleware(AllowedHostsOnly, hosts=hosts)]
+    )
     return Starlette(
         routes=[
             Route("/", state),
@@ -199,7 +201,7 @@ def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
             WebSocketRoute("/events", events),
         ],
         exception_handlers={MmragError: failed, ClientDisconnect: gone},
-        middleware=[*outer, Middleware(OwnPagesOnly)],
+        middleware=[*outer, Middleware(SameOriginOnly)],
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.errors import Denied, EarError, MmragError, Unavailable, UsageError, words
+from mmrag.errors import Denied, EarError, MmragError, Unavailable, UsageError, error_text
 from mmrag.files.images import LazyImage
 from mmrag.records import ASKS, Heard, Query, Record, Reply, Step, TurnResult
 from mmrag.turn_clock import CLOCK, TurnClock
@@ -185,7 +185,7 @@ class Pair(WaitingAgent):
             heard = await self._ear.write_down(whole)
         except MmragError as error:
             self.check(to)
-            lost = error if isinstance(error, Denied) else EarError(words(error))
+            lost = error if isinstance(error, Denied) else EarError(error_text(error))
             self.asked.reply.set_exception(lost)
             raise
         self.check(to)

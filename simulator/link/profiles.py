@@ -17,7 +17,7 @@ from mmrag.errors import SpecError
 from mmrag.files import bounded_yaml
 from mmrag.files.images import check_can_write
 from mmrag.records import Record
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 from mmrag.text import comma_list
 
 POLICIES = {
@@ -171,8 +171,10 @@ def _profile(source: str) -> tuple[str, Profile]:
         return source, known[source]
     name, colon, policy = source.partition(":")
     if colon and (name in known or name.endswith(_FILES)):
-        raise SpecError(f"--link {source[:80]}: {unknown('policy', policy, POLICIES)}")
-    raise SpecError(f"--link {source[:80]}: {unknown('profile', name, [*known, 'FILE.yaml'])}")
+        raise SpecError(f"--link {source[:80]}: {unknown_name_message('policy', policy, POLICIES)}")
+    raise SpecError(
+        f"--link {source[:80]}: {unknown_name_message('profile', name, [*known, 'FILE.yaml'])}"
+    )
 
 
 @cache

@@ -6,7 +6,7 @@ import re
 
 from mmrag.errors import SpecError
 from mmrag.records import Record
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 
 VARIANTS: dict[str, tuple[str, ...]] = {
     "low-light": (),
@@ -87,7 +87,7 @@ class DegradationSpec(Record, frozen=True, kw_only=True):
 def _step(part: str, text: str) -> Step:
     named = re.split("[:@]", part)[0].strip()
     if named not in (*VARIANTS, JPEG):
-        raise SpecError(unknown("degradation", named, ["clean", *VARIANTS, JPEG]))
+        raise SpecError(unknown_name_message("degradation", named, ["clean", *VARIANTS, JPEG]))
     found = _ELEMENT.fullmatch(part)
     if found is None:
         raise SpecError(

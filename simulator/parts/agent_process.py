@@ -22,11 +22,11 @@ from mmrag.agents.external.daemon_threads import DaemonThreads
 from mmrag.agents.external.foreign_code import call_contained
 from mmrag.agents.external.isolated_agent import IsolatedReply
 from mmrag.agents.external.reply_checks import checked
-from mmrag.errors import MmragError, words
+from mmrag.errors import MmragError, error_text
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Agent
 from mmrag.records import Exchange, Passage, Query, encode
-from mmrag.search.session_passages import search_in
+from mmrag.search.session_passages import set_searched_passages
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.parts.run_parts import Parts
 from simulator.run.run_config import RunConfig
@@ -83,9 +83,9 @@ async def _told(number: str, work: Any) -> bytes:
         reply = msgspec.Raw(await work)
         said = IsolatedReply(id=number, reply=reply, first_word=clock.first_word)
     except MmragError as error:
-        said = IsolatedReply(id=number, error=words(error), kind=type(error).__name__)
+        said = IsolatedReply(id=number, error=error_text(error), kind=type(error).__name__)
     except Exception as error:
-        said = IsolatedReply(id=number, error=words(error))
+        said = IsolatedReply(id=number, error=error_text(error))
     return msgspec.json.encode(said)
 
 
@@ -125,7 +125,7 @@ async def _answered(agent: Agent, turn: dict[str, Any]) -> bytes:
             for image in turn.get("earlier", ())
         ),
     )
-    search_in(query.passages, query.handed)
+    set_searched_passages(query.passages, query.handed)
     return encode(checked(await call_contained(lambda: agent.answer(query))))
 
 

@@ -100,7 +100,7 @@ def make_agent(spec: str, resources: Resources, *, seconds: float = READY_SECOND
 def _apart(spec: str, call: Callable[[], T], seconds: float) -> T:
     """What a call of an agent's own code returns, in a thread of its own and within a time."""
     from mmrag.agents.external.daemon_threads import DaemonThreads
-    from mmrag.errors import AgentError, MmragError, words
+    from mmrag.errors import AgentError, MmragError, error_text
 
     def make() -> T:
         try:
@@ -108,7 +108,7 @@ def _apart(spec: str, call: Callable[[], T], seconds: float) -> T:
         except MmragError:
             raise
         except BaseException as error:  # it may be anybody's
-            raise AgentError(f"agent {spec} cannot be made: {words(error)}") from error
+            raise AgentError(f"agent {spec} cannot be made: {error_text(error)}") from error
 
     ending.agent_is_made()
     made = DaemonThreads().submit(make)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import UsageError
 from mmrag.protocols import Resources, WebSearch
-from mmrag.search.external import is_elsewhere
+from mmrag.search.external import is_external_search
 from mmrag.search.session_passages import KEPT
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
 
 def index_folder(data: str, search: str, *, progress: bool = True) -> Path | None:
     """The index that `search` means; `auto` builds a world's own index when it is first needed."""
-    if search == "none" or is_elsewhere(search):
+    if search == "none" or is_external_search(search):
         return None
     if search != "auto":
         return Path(search)

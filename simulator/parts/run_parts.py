@@ -20,7 +20,7 @@ from mmrag.agent_hooks import cores
 from mmrag.cache import Cache, share
 from mmrag.errors import DataError, SpecError, Unavailable, UsageError
 from mmrag.records import Session
-from mmrag.search.external import is_elsewhere
+from mmrag.search.external import is_external_search
 from mmrag.search.session_passages import KEPT
 from simulator.message_text import counted
 from simulator.parts.live_wearers import make_wearers
@@ -270,7 +270,7 @@ class Parts:
     @property
     def elsewhere(self) -> str:
         """The spec of a search that others keep, where that is what is searched."""
-        return self.settings.search if is_elsewhere(self.settings.search) else ""
+        return self.settings.search if is_external_search(self.settings.search) else ""
 
     @property
     def resources(self) -> Resources:

@@ -17,7 +17,7 @@ from mmrag.agent_hooks import turn_seconds
 from mmrag.agents.external.foreign_code import call_contained, cancel_task
 from mmrag.agents.external.reply_checks import checked
 from mmrag.agents.reply_format import without_thoughts
-from mmrag.errors import AgentError, DataError, Denied, EarError, MmragError, words
+from mmrag.errors import AgentError, DataError, Denied, EarError, MmragError, error_text
 from mmrag.files.retries import doubled, retried
 from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
@@ -38,7 +38,7 @@ from mmrag.records import (
     outcome_of,
     reply_status,
 )
-from mmrag.search.session_passages import search_in
+from mmrag.search.session_passages import set_searched_passages
 from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.speech_pipeline import Hear
@@ -186,7 +186,7 @@ async def one_turn(
             raise
         except MmragError as problem:
             lost = Status.DATA_ERROR if isinstance(problem, DataError) else Status.EAR_ERROR
-            return _result(session, turn, lost, error=words(problem), delay=delay)
+            return _result(session, turn, lost, error=error_text(problem), delay=delay)
         sound = spoken.arrived if getattr(agent, "takes_sound", False) else None
         query = msgspec.structs.replace(query, text=spoken.heard.text, sound=sound)
         typed = msgspec.structs.replace(session, spoken="")
@@ -223,11 +223,11 @@ async def judge_reply(judge: Judge, item: JudgeItem) -> tuple[Verdict | None, st
             verdict = await judge.judge(item)
     except TimeoutError as error:
         own = f"the judge gave no verdict within {JUDGE_SECONDS:g} s"
-        return None, own if limit.expired() else words(error)
+        return None, own if limit.expired() else error_text(error)
     except Denied:
         raise
     except Exception as error:  # a judge is somebody else's code; its bugs must not end the run
-        return None, words(error)
+        return None, error_text(error)
     if not isinstance(verdict, Verdict):  # pyright: ignore[reportUnnecessaryIsInstance]
         return None, f"the judge returned a {type(verdict).__name__}, not a Verdict"
     if verdict.judge != judge.id:  # else it would be kept where nobody looks for it
@@ -256,9 +256,9 @@ async def _ask_once(agent: Agent, query: Query, rules: Rules) -> AskedTurn:
         raise
     except (DataError, EarError) as problem:
         ours = Status.DATA_ERROR if isinstance(problem, DataError) else Status.EAR_ERROR
-        status, error = ours, words(problem)
+        status, error = ours, error_text(problem)
     except Exception as problem:  # the agent under test is somebody else's code
-        status, error = Status.AGENT_ERROR, words(problem)
+        status, error = Status.AGENT_ERROR, error_text(problem)
     else:
         said = cut_text(without_thoughts(reply.text), rules.max_tokens)
         reply = msgspec.structs.replace(reply, text=said)
@@ -292,12 +292,12 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
     if late or task.cancelled():
         raise _TooLate
     if problem is not None:
-        raise problem if isinstance(problem, Exception) else AgentError(words(problem))
+        raise problem if isinstance(problem, Exception) else AgentError(error_text(problem))
     return checked(task.result())
 
 
 async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
-    search_in(query.passages, query.handed)
+    set_searched_passages(query.passages, query.handed)
     try:
         await arriving(query)
         return await agent.answer(query)

@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from mmrag.agent_hooks import cores
-from mmrag.agent_hooks import kept as tell_kept
+from mmrag.agent_hooks import tell_turn_kept as tell_kept
 from mmrag.agents.external.daemon_threads import DaemonThreads
 from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge

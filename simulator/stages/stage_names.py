@@ -61,9 +61,9 @@ def stages(text: str) -> tuple[str, ...]:
     for part in STAGES if named == ["all"] else named:
         name, colon, how = part.partition(":")
         if name not in STAGES:
-            from mmrag.registry import unknown  # not for `--help`
+            from mmrag.registry import unknown_name_message  # not for `--help`
 
-            raise SpecError(unknown("stage", name, ["all", *STAGES]))
+            raise SpecError(unknown_name_message("stage", name, ["all", *STAGES]))
         if colon and (name != "pointed" or how not in POINTING):
             raise SpecError(f"{part!r}: only pointed has ways, {', '.join(POINTING)}.")
         if found.setdefault(name, part) != part:
@@ -92,9 +92,9 @@ def conditions_of(stage: str, degradations: tuple[str, ...]) -> list[str]:
 def check_task(task: str, degrade: str) -> None:
     """Refuse a task that nobody knows, or whose truth a degradation would move."""
     if task not in (NO_TASK, *TASKS):
-        from mmrag.registry import unknown
+        from mmrag.registry import unknown_name_message
 
-        raise SpecError(unknown("task", task, TASKS))
+        raise SpecError(unknown_name_message("task", task, TASKS))
     if task == "grounding" and any(kind in degrade for kind in (*_MOVES, "mix", "sweep")):
         raise SpecError("--task grounding takes pictures in which the thing stays where it is: "
                         "clean, low-light, blurred or occluded.")  # fmt: skip

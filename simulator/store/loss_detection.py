@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import StoreError
-from mmrag.files.atomic import appearing, clear_unfinished
+from mmrag.files.atomic import atomic_path, clear_unfinished
 
 KEY = "tally"
 """Under which `meta` keeps it. The row does not count itself."""
@@ -80,7 +80,7 @@ class CommitCount:
     def start(self, tally: Tally) -> None:
         """Put the file there, whole, before the run says that it is open."""
         clear_unfinished(self.path.parent)
-        with appearing(self.path) as temporary:
+        with atomic_path(self.path) as temporary:
             self._file = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
             self.write(tally)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.files.atomic import appearing
+from mmrag.files.atomic import atomic_path
 from mmrag.records import Session, Turn, TurnResult, encode, outcome_word
 from simulator.store.run_reader import RunReader
 
@@ -31,7 +31,7 @@ OWN = "meta."
 
 def write_table(run: RunReader, out: Path, kind: str) -> int:
     """Write every turn of a run as one of `TABLES`. Returns the number of rows."""
-    with appearing(out) as temporary:
+    with atomic_path(out) as temporary:
         columns = columns_of(run)
         rows = turn_rows(run, columns)
         if kind == "jsonl":

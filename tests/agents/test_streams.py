@@ -19,7 +19,7 @@ from mmrag.errors import MmragError, ServiceError, ServiceTimeout, SpecError
 from mmrag.files.http_bodies import Events
 from mmrag.models.chat_completions import MOST_CALLS
 from mmrag.models.openai import OpenAIModel
-from mmrag.models.request_queue import QueuedRequest, Waiting
+from mmrag.models.request_queue import ModelThreadQueue, QueuedRequest
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Query, Reply, Status
 from mmrag.tools import CallRequest
@@ -360,7 +360,7 @@ def local() -> Any:
     def serve(request: QueuedRequest) -> None:
         request.settle(Completion(text="Blue."))
 
-    waiting = Waiting(serve)
+    waiting = ModelThreadQueue(serve)
     options = GenerateOptions()
     return SimpleNamespace(generate=lambda messages: waiting.completion(messages, options, 0))
 

@@ -9,7 +9,7 @@ from called_command import mmrag
 from small_index import source_folder
 
 from mmrag.errors import ConflictError, SpecError
-from mmrag.files.atomic import owning
+from mmrag.files.atomic import lock_folder
 from mmrag.files.shards import Shard
 from mmrag.search.index import build as building
 
@@ -69,15 +69,15 @@ def test_building_an_index(
 
 def test_an_index_is_not_joined_while_a_shard_is_built(tmp_path: Path) -> None:
     with (
-        owning(tmp_path / "ix", shared=True),
-        owning(tmp_path / "ix", shared=True),
+        lock_folder(tmp_path / "ix", shared=True),
+        lock_folder(tmp_path / "ix", shared=True),
         pytest.raises(ConflictError, match="is building here"),
-        owning(tmp_path / "ix"),
+        lock_folder(tmp_path / "ix"),
     ):
         pass
     with (
-        owning(tmp_path / "ix"),
+        lock_folder(tmp_path / "ix"),
         pytest.raises(ConflictError, match="is building here"),
-        owning(tmp_path / "ix", shared=True),
+        lock_folder(tmp_path / "ix", shared=True),
     ):
         pass

@@ -29,7 +29,7 @@ from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Status, TurnResult
 from mmrag.search.index.articles import article_name
 from mmrag.search.index.sources import open_source
-from mmrag.search.session_passages import search_in
+from mmrag.search.session_passages import set_searched_passages
 from simulator.application.measure_replies import case_of
 from simulator.datasets import open_data
 from simulator.datasets.unreadable_row import problem_of
@@ -153,11 +153,11 @@ def test_the_articles_are_searched_in_place_of_a_rows_own(
     agent = agents.create(spec, resources=resources)
     [session] = open_data(data)
     query = query_of(session, session.turns[0], (), Rules())
-    search_in(query.passages)
+    set_searched_passages(query.passages)
     try:
         reply = asyncio.run(agent.answer(query))
     finally:
-        search_in(())
+        set_searched_passages(())
     found = [item.url for step in reply.trace for item in step.evidence]
     assert fingerprint == open_source(str(news)).fingerprint
     assert set(found) == {article_name(NEWS), article_name("藏书42万册。周一闭馆。")}

@@ -133,12 +133,12 @@ def test_kit_agents_see_a_grey_picture_and_search_the_passages() -> None:
 
 def test_two_passages_of_one_page_are_both_found() -> None:
     from mmrag.records import Passage
-    from mmrag.search.session_passages import SessionSearch, search_in
+    from mmrag.search.session_passages import SessionSearch, set_searched_passages
 
     passages = tuple(Passage(id=p["id"], text=p["text"], url=p["url"]) for p in PASSAGES)
 
     def found() -> list[str]:
-        search_in(passages)
+        set_searched_passages(passages)
         (hits,) = SessionSearch(None).search_text(["the Birch Kettle"], 5)
         return [hit.id for hit in hits]
 

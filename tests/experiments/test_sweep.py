@@ -18,7 +18,7 @@ from mmrag.models import models
 from mmrag.passages import RETRIEVERS, Cut
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Passage, Query, Reply, Usage
-from mmrag.search.session_passages import SessionSearch, search_in
+from mmrag.search.session_passages import SessionSearch, set_searched_passages
 from mmrag.search.web.words import words
 from simulator import datasets
 from simulator.datasets.own.own_data import OwnData
@@ -123,11 +123,11 @@ def test_every_retriever_finds_the_part_that_answers(retriever: str) -> None:
     )
     cut = Cut.of(chunk="32", overlap="25%", retriever=retriever)
     search = SessionSearch(None, cut, Letters())
-    search_in(passages)
+    set_searched_passages(passages)
     try:
         (found,) = search.search_text(["how fast does the Alder Kettle boil"], 2)
     finally:
-        search_in(())
+        set_searched_passages(())
     assert found[0].id == "good"
     assert "61 seconds" in found[0].text
     assert len(found[0].text) < 300

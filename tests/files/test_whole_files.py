@@ -11,10 +11,10 @@ import pytest
 from mmrag.errors import ConflictError, UsageError
 from mmrag.files.atomic import (
     FileLock,
-    appearing,
+    atomic_path,
     clear_unfinished,
     is_locked,
-    owning,
+    lock_folder,
     write_all,
     write_bytes,
     write_text,
@@ -26,7 +26,7 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     write_text(place, "old")
 
     def write_half() -> None:
-        with appearing(place) as temporary:
+        with atomic_path(place) as temporary:
             temporary.write_text("ne")
             raise ValueError("half")
 
@@ -41,7 +41,7 @@ def test_threads_that_write_one_file_do_not_share_a_temporary_name(tmp_path: Pat
     seen: list[str] = []
 
     def write(text: str) -> None:
-        with appearing(place) as temporary:
+        with atomic_path(place) as temporary:
             meet.wait()
             temporary.write_text(text)
             seen.append(temporary.name)
@@ -106,7 +106,7 @@ def test_the_owner_clears_what_a_killed_process_was_writing(tmp_path: Path) -> N
     (tmp_path / "whole").write_text("x")
     child = os.fork()
     if not child:
-        with appearing(tmp_path / "a") as temporary:
+        with atomic_path(tmp_path / "a") as temporary:
             temporary.write_text("ha")
             os._exit(0)  # as kill -9 would end it
     os.waitpid(child, 0)
@@ -146,13 +146,13 @@ def test_looking_whether_a_file_is_locked_keeps_nobody_from_locking_it(tmp_path:
 
 def test_a_folder_has_one_owner(tmp_path: Path) -> None:
     with (
-        owning(tmp_path / "new"),
+        lock_folder(tmp_path / "new"),
         pytest.raises(ConflictError, match=r"another process .* is building"),
-        owning(tmp_path / "new"),
+        lock_folder(tmp_path / "new"),
     ):
         pass
-    with owning(tmp_path / "new"):
+    with lock_folder(tmp_path / "new"):
         pass
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot be made"), owning(tmp_path / "file"):
+    with pytest.raises(UsageError, match="cannot be made"), lock_folder(tmp_path / "file"):
         pass

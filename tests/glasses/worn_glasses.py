@@ -13,7 +13,7 @@ import httpx
 from small_runs import Equality
 from websockets.sync.client import connect
 
-from mmrag.agent_hooks import end
+from mmrag.agent_hooks import end_agent
 from mmrag.errors import Unavailable
 from mmrag.local_server import listen
 from mmrag.records import Session
@@ -55,7 +55,7 @@ class Worn:
                     optics=self.optics, hear=hearing.hear,
                 )  # fmt: skip
             finally:
-                await end(self.pair)
+                await end_agent(self.pair)
 
         with RunStore(self.folder) as store:
             store.set_meta("judge", "equality")

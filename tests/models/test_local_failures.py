@@ -14,7 +14,7 @@ from mmrag.agents.tool_user import ToolUser
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.models import local
 from mmrag.models.local import LocalModel, is_out_of_memory
-from mmrag.models.request_queue import QueuedRequest, Waiting
+from mmrag.models.request_queue import ModelThreadQueue, QueuedRequest
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader
@@ -218,7 +218,7 @@ def test_a_thread_that_serves_outlives_whatever_is_raised_in_it(error):
             raise error
         first.settle(Completion(text="fine"))
 
-    waiting = Waiting(serve)
+    waiting = ModelThreadQueue(serve)
 
     async def asked(number):
         return await asyncio.wait_for(

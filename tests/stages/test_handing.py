@@ -15,7 +15,7 @@ from mmrag.cache import Cache, CachedWebSearch
 from mmrag.errors import DataError, SpecError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Evidence, Query, Session
-from mmrag.search.session_passages import HandedSearch, SessionSearch, search_in
+from mmrag.search.session_passages import HandedSearch, SessionSearch, set_searched_passages
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.engine import Rules, query_of
 from simulator.run.run_config import RunConfig
@@ -93,9 +93,9 @@ def test_what_is_handed_is_found_first_and_the_rest_is_cached() -> None:
         (query.passages, 0, ["page-1"]),  # brought by the session: these alone
         ((), 0, ["found"]),
     ):
-        search_in(passages, handed)
+        set_searched_passages(passages, handed)
         assert [hit.id for hit in search.search_text(["about thing"])[0]] == ids
-    search_in(())
+    set_searched_passages(())
     assert behind.asked == 1
 
 

@@ -17,7 +17,7 @@ import pytest
 from starlette.testclient import TestClient
 from ui_parts import Server, picture
 
-from mmrag.local_server import OwnPagesOnly
+from mmrag.local_server import SameOriginOnly
 
 FOREIGN: list[dict[str, str]] = [
     {"Origin": "https://evil.example"},
@@ -64,7 +64,7 @@ def test_a_page_elsewhere_cannot_ask_other_servers_of_ours(headers: dict[str, st
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"found"})
 
-    client = TestClient(OwnPagesOnly(app))
+    client = TestClient(SameOriginOnly(app))
     assert client.post("/search/text", headers=headers).status_code == 403
     assert asked == []
     assert client.post("/search/text").status_code == 200

@@ -17,7 +17,7 @@ import msgspec
 
 from mmrag.errors import MmragError
 from mmrag.files.atomic import write_bytes
-from mmrag.metrics.headline import HEADLINE, Uncertainty
+from mmrag.metrics.headline import HEADLINE, IntervalOptions
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs, main_condition
 from simulator.reports.read.turn_frame import Frame
@@ -105,7 +105,7 @@ def _summary(run: RunReader) -> RunSummary:
     (loaded,), _, _ = load_report_runs([run], options)
     frame = loaded.frame
     main = main_condition(frame)
-    whole = headline(frame, frame.condition(main), Uncertainty(options.resamples, options.seed))
+    whole = headline(frame, frame.condition(main), IntervalOptions(options.resamples, options.seed))
     found = whole["strict"][HEADLINE]
     score = found["truthfulness_score"]
     return RunSummary(
@@ -127,7 +127,7 @@ def _summary(run: RunReader) -> RunSummary:
 
 def _levels(frame: Frame) -> Iterator[tuple[str, float]]:
     for name in sorted(frame.conditions, key=lambda one: (one != "clean", one)):
-        found = headline(frame, frame.condition(name), Uncertainty(resamples=0))
+        found = headline(frame, frame.condition(name), IntervalOptions(resamples=0))
         level = found["strict"][HEADLINE]["truthfulness_score"]["estimate"]
         if level is not None:
             yield name, level

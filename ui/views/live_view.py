@@ -19,7 +19,7 @@ import msgspec
 
 from mmrag.agent_hooks import capacity
 from mmrag.agents.external.reply_checks import says_nothing
-from mmrag.errors import Denied, UsageError, words
+from mmrag.errors import Denied, UsageError, error_text
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Agent, Resources
 from mmrag.records import (
@@ -178,7 +178,9 @@ async def ask(talk: LiveTalk, agent: Agent, query: Query) -> LiveTalk:
     try:
         asked = await ask_turn(agent, query, RULES)
     except Denied as problem:  # it ends a run; here the visitor is told
-        asked = AskedTurn(None, Status.AGENT_ERROR, words(problem), time.perf_counter() - began)
+        asked = AskedTurn(
+            None, Status.AGENT_ERROR, error_text(problem), time.perf_counter() - began
+        )
     result = TurnResult(
         session_id=query.session_id,
         turn_index=query.turn_index,

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from mmrag.errors import AgentError, MmragError, words
+from mmrag.errors import AgentError, MmragError, error_text
 
 _IDLE_SECONDS = 30.0
 
@@ -100,7 +100,7 @@ class Call:
         except Exception as error:
             failure = portable_error(error)
         except BaseException as error:
-            failure = AgentError(words(error))
+            failure = AgentError(error_text(error))
         del work
         with self._lock:
             self._done = True
@@ -127,7 +127,7 @@ def portable_error(error: Exception) -> Exception:
     """The error itself if it can be passed on and told, else what it says."""
     if isinstance(error, MmragError):
         return error
-    return AgentError(words(error))
+    return AgentError(error_text(error))
 
 
 def record_abandoned(call: object) -> None:

@@ -28,7 +28,7 @@ from mmrag.agents.external.daemon_threads import (
     record_returned,
     stop_thread,
 )
-from mmrag.errors import AgentError, words
+from mmrag.errors import AgentError, error_text
 from mmrag.turn_clock import CLOCK, TurnClock
 
 MOST = 500
@@ -53,11 +53,11 @@ async def call_contained(call: Callable[[], Any]) -> Any:
     except asyncio.CancelledError as error:
         if task is not None and task.cancelling():
             raise
-        raise AgentError(words(error)) from error
+        raise AgentError(error_text(error)) from error
     except (Exception, GeneratorExit):  # the latter puts the coroutine away
         raise
     except BaseException as error:
-        raise AgentError(words(error)) from error
+        raise AgentError(error_text(error)) from error
 
 
 async def cancel_task(task: asyncio.Task[Any]) -> None:
@@ -195,7 +195,7 @@ class _Loop:
             except Exception as error:
                 turn.future.set_exception(portable_error(error))
             except BaseException as error:
-                turn.future.set_exception(AgentError(words(error)))
+                turn.future.set_exception(AgentError(error_text(error)))
             else:
                 turn.future.set_result(value)
             finally:

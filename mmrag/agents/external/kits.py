@@ -25,7 +25,7 @@ from mmrag.errors import AgentError, SpecError
 from mmrag.protocols import Resources
 from mmrag.records import Query, Reply
 from mmrag.search.serving.public_package import UnifiedSearchPipeline
-from mmrag.search.session_passages import search_in
+from mmrag.search.session_passages import set_searched_passages
 from mmrag.torchvision_fix import ensure_torchvision
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class KitAgent:
         return [(q, f) for q, f in alike if not f.done()]
 
     async def _asked(self, queries: Sequence[Query]) -> list[Reply]:
-        search_in(queries[0].passages, queries[0].handed)
+        set_searched_passages(queries[0].passages, queries[0].handed)
         said = await self._outside.call(lambda: self._ask(queries))
         return [as_reply(text) for text in said]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.errors import AgentError, words
+from mmrag.errors import AgentError, error_text
 from mmrag.records import ASKS, Reply, Step, decode_as, encode
 
 HUGE_REPLY = 1_000_000
@@ -48,7 +48,9 @@ def checked(said: object) -> Reply:
             data = encode(msgspec.structs.replace(said, trace=(step,)))
         reply = decode_as(Reply, data)
     except Exception as error:  # fields may hold anything
-        why = str(error) if isinstance(error, msgspec.MsgspecError | TypeError) else words(error)
+        why = (
+            str(error) if isinstance(error, msgspec.MsgspecError | TypeError) else error_text(error)
+        )
         raise AgentError(f"the reply cannot be kept: {why}") from error
     if len(reply.text) > HUGE_REPLY:
         raise AgentError(

@@ -36,7 +36,7 @@ from mmrag.cache import Cache, CachedWebSearch
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WebSearch
 from mmrag.records import Evidence, Query, Reply, Usage
-from mmrag.registry import whole
+from mmrag.registry import parse_whole_number
 from mmrag.turn_clock import forget_words
 
 _MODEL_EVIDENCE = 12
@@ -323,7 +323,7 @@ def grounded(
         resources,
         parts,
         models=models,
-        evidence=whole("grounded", "evidence", evidence, most=100),
+        evidence=parse_whole_number("grounded", "evidence", evidence, most=100),
         calibration=read_calibration(calibration or None),
         ocr=RapidReader() if parts.on("ocr") else None,
     )

@@ -32,7 +32,7 @@ from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WholeImageSearch
 from mmrag.records import Evidence, Query, Reply, Usage
-from mmrag.registry import whole
+from mmrag.registry import parse_whole_number
 from mmrag.text.tokens import count_tokens, cut_text
 
 HITS = 30
@@ -202,7 +202,7 @@ def task2(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
 ) -> BaselineAgent:
     """`task2:model=SPEC` or `task2:reader=builtin`; `web_tokens=1500` for a small model."""
-    tokens = whole("task2", "web_tokens", web_tokens)
+    tokens = parse_whole_number("task2", "web_tokens", web_tokens)
     return _make(resources, model, reader, images=True, web=True, history=False, web_tokens=tokens)
 
 
@@ -210,7 +210,7 @@ def task3(
     *, resources: Resources, model: str = "", reader: str = "", web_tokens: str = str(WEB_TOKENS)
 ) -> BaselineAgent:
     """`task3:model=SPEC` or `task3:reader=builtin`; `web_tokens=1500` for a small model."""
-    tokens = whole("task3", "web_tokens", web_tokens)
+    tokens = parse_whole_number("task3", "web_tokens", web_tokens)
     return _make(resources, model, reader, images=True, web=True, history=True, web_tokens=tokens)
 
 

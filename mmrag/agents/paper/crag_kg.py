@@ -15,7 +15,7 @@ import msgspec
 
 from mmrag.agents.paper.kg_sentences import in_sentences
 from mmrag.agents.trace import Trace
-from mmrag.errors import Denied, MmragError, words
+from mmrag.errors import Denied, MmragError, error_text
 from mmrag.records import Evidence
 from mmrag.tools import Tool
 
@@ -207,7 +207,7 @@ class KgLookup:
             except MmragError as error:
                 step.info["refused"] = str(error)
             except Exception as error:  # a tool may be anybody's
-                step.info["refused"] = words(error)
+                step.info["refused"] = error_text(error)
         self._done[key] = result
         return result
 

@@ -10,7 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from mmrag.errors import Denied, JudgeError, MmragError, ServiceError
-from mmrag.judges.papers.support import EncoderSupport, ModelSupport, deflects, encode_whole, told
+from mmrag.judges.papers.support import (
+    EncoderSupport,
+    ModelSupport,
+    claim_with_question,
+    deflects,
+    encode_whole,
+)
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask, batches, split
 from mmrag.metrics.grounding import GARAGE, GroundedAnswer, Part, Support, garage_parts
@@ -190,7 +196,9 @@ class EncoderAssessor:
             raise NotKnown("there is no reference to compare the answer with")
         if deflects(case.answer):
             return Eligibility.MAJOR_ISSUES
-        rows = encode_whole(self._encoder, [told(case.answer, case.question), *wanted])
+        rows = encode_whole(
+            self._encoder, [claim_with_question(case.answer, case.question), *wanted]
+        )
         near = float((rows[1:] @ rows[0]).max()) >= self._eligible_from
         held = any(
             _holds(case.answer, reference) or _holds(reference, case.answer) for reference in wanted

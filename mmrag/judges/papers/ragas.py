@@ -24,7 +24,7 @@ from mmrag.judges.structured_replies import ask, batches, passage_batches, split
 from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, faithfulness
 from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.protocols import Encoder, Model
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 from mmrag.text.normalise import normalise
 
 MEASURES = ("faithfulness", "answer_relevance", "context_relevance")
@@ -111,7 +111,7 @@ class RagasJudge(OneByOne):
         questions: int = 3,
     ) -> None:
         if prompts not in PROMPTS:
-            raise SpecError(unknown("set of prompts", prompts, PROMPTS))
+            raise SpecError(unknown_name_message("set of prompts", prompts, PROMPTS))
         self._prompts = PROMPTS[prompts](model)
         self._encoder = encoder
         self._n = questions

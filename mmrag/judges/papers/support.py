@@ -55,7 +55,7 @@ class EncoderSupport:
         denies = [bool(_DENIES.search(piece)) for piece in known]
         there = set[str]().union(*said)
         rows = self._encoder.encode(known)
-        parts = {claim: pieces(told(claim, question)) for claim in wanted}
+        parts = {claim: pieces(claim_with_question(claim, question)) for claim in wanted}
         asked = list(dict.fromkeys(piece for of in parts.values() for piece in of))
         near = dict(
             zip(asked, self._encoder.encode(asked) @ rows.T >= self._threshold, strict=True)
@@ -194,7 +194,7 @@ def encode_whole(encoder: Encoder, texts: Sequence[str]) -> NDArray[Any]:
     return whole / np.maximum(np.linalg.norm(whole, axis=1, keepdims=True), 1e-12)
 
 
-def told(claim: str, question: str) -> str:
+def claim_with_question(claim: str, question: str) -> str:
     """A bare "223" with the question that it answers; a whole sentence speaks for itself."""
     return f"{question} {claim}".strip() if len(words(claim)) < _WHOLE else claim
 

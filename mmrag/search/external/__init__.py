@@ -17,12 +17,12 @@ from mmrag.errors import SpecError
 from mmrag.files.http_bodies import ASK_PLAIN
 from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
-from mmrag.registry import Registry, parts
+from mmrag.registry import Registry, split_options
 
 TOKEN = "MMRAG_SEARCH_TOKEN"  # noqa: S105 - the name of a variable
 
 
-class Elsewhere(WebSearch, Protocol):
+class ExternalSearch(WebSearch, Protocol):
     """A search of pages that others keep."""
 
     @property
@@ -31,7 +31,7 @@ class Elsewhere(WebSearch, Protocol):
         ...
 
 
-searches: Registry[Elsewhere] = Registry(
+searches: Registry[ExternalSearch] = Registry(
     "search",
     group="mmrag.searches",
     builtin={
@@ -43,7 +43,7 @@ searches: Registry[Elsewhere] = Registry(
 )
 
 
-def is_elsewhere(search: str) -> bool:
+def is_external_search(search: str) -> bool:
     """Whether what stands after `--search` is such a spec and no folder."""
     name, colon, _ = search.partition(":")
     return bool(colon) and not Path(search).exists() and name in searches.names()
@@ -56,7 +56,7 @@ def conditions(where: str) -> dict[str, str]:
     {'lang': 'en', 'kind': 'manual'}
     """
     found: dict[str, str] = {}
-    for part in filter(None, parts(where)):
+    for part in filter(None, split_options(where)):
         name, equals, value = part.partition("=")
         if not equals or not name.strip():
             raise SpecError(f"where=({where}): write where=(column=value,column=value).")

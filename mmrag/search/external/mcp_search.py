@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 import msgspec
 
 from mmrag.errors import Denied, MmragError, ServiceError, ServiceTimeout, SpecError, Unavailable
-from mmrag.optional_packages import need
+from mmrag.optional_packages import require_package
 from mmrag.records import Evidence
-from mmrag.registry import whole
+from mmrag.registry import parse_whole_number
 from mmrag.search.external import TOKEN, conditions, evidence, fingerprint_of, headers
 
 if TYPE_CHECKING:
@@ -170,7 +170,9 @@ def make(
 ) -> McpSearch:  # fmt: skip
     """url=http://HOST/mcp, tool=NAME; the names of its arguments for the text, argument=, and for
     the number, count=; further ones by where=(name=value). A token is MMRAG_SEARCH_TOKEN."""
-    need("mcp", "mcp", "a search by MCP")
+    require_package("mcp", "mcp", "a search by MCP")
     if not url.startswith(("http://", "https://")):
         raise SpecError(f"mcp: url={url[:80]}: write http://host/mcp.")
-    return McpSearch(url, tool, argument, count, where, whole("mcp", "seconds", seconds))
+    return McpSearch(
+        url, tool, argument, count, where, parse_whole_number("mcp", "seconds", seconds)
+    )

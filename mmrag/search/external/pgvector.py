@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmrag.encoders import text_encoders
 from mmrag.errors import ServiceError, SpecError, Unavailable
-from mmrag.optional_packages import need
+from mmrag.optional_packages import require_package
 from mmrag.records import Evidence
 from mmrag.search.external import conditions, fingerprint_of, passage
 
@@ -75,7 +75,7 @@ def make(
 ) -> PgvectorTable:  # fmt: skip
     """table=NAME of host=, dbname=, user= (a password from PGPASSWORD); columns id=, text=,
     vector=, title=, url=, date=; where=(column=value)."""
-    need("psycopg", "pgvector", "a search of PostgreSQL")
+    require_package("psycopg", "pgvector", "a search of PostgreSQL")
     import psycopg
 
     if not seconds.isdecimal():

@@ -25,11 +25,11 @@ from mmrag.encoders import image_encoders, text_encoders
 from mmrag.encoders.vector_cache import EmbeddingCache
 from mmrag.errors import ConflictError, ImageError, StoreError
 from mmrag.files.atomic import (
-    appearing,
+    atomic_path,
     clear_unfinished,
     file_sha256,
+    lock_folder,
     make_folder,
-    owning,
     write_json,
 )
 from mmrag.files.shards import Shard
@@ -81,7 +81,7 @@ def build_index(
     to encode and finds more (`mmrag.search.image.views`).
     """
     made: list[Manifest] = []
-    with owning(out, shared=shard is not None):
+    with lock_folder(out, shared=shard is not None):
         if source.picture_count:
             work = _PartOfIndex(
                 out / "images", "images", source, image_encoder, None, chroma_url, on_progress
@@ -201,7 +201,7 @@ class _PartOfIndex:
                 if number not in missing:
                     continue
                 self.on_progress(self.part, number * size, total)
-                with appearing(paths[number]) as temporary:
+                with atomic_path(paths[number]) as temporary:
                     write_part(temporary, self.part, *step(items))
         self.on_progress(self.part, total, total)
         return paths
@@ -332,9 +332,9 @@ def derive(
 ) -> None:
     """Write the files that search maps: rows, vectors, graph and words."""
     count = sum(len(rows) for rows, _ in read())
-    with appearing(folder / "rows.arrow") as temporary:
+    with atomic_path(folder / "rows.arrow") as temporary:
         row_table.write_rows(temporary, part, (row for rows, _ in read() for row in rows))
-    with appearing(folder / "vectors.npy") as temporary, temporary.open("wb") as file:
+    with atomic_path(folder / "vectors.npy") as temporary, temporary.open("wb") as file:
         np.lib.format.write_array_header_2_0(
             file, {"descr": "<f4", "fortran_order": False, "shape": (count, dim)}
         )
@@ -342,7 +342,7 @@ def derive(
             file.write(np.ascontiguousarray(vectors, "<f4").tobytes())
     if count * dim * 4 > EXACT_BYTES:
         matrix = np.load(folder / "vectors.npy", mmap_mode="r")
-        with appearing(folder / "graph.usearch") as temporary:
+        with atomic_path(folder / "graph.usearch") as temporary:
             build_graph(matrix, temporary)
     if part == "web":
         shutil.rmtree(folder / "words", ignore_errors=True)

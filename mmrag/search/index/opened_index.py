@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import SpecError, StoreError
-from mmrag.files.atomic import file_sha256, owning
+from mmrag.files.atomic import file_sha256, lock_folder
 from mmrag.protocols import Reranker
 from mmrag.records import Record
 from mmrag.search.image.image_kg import ImageKG
@@ -163,7 +163,7 @@ def verify_index(folder: Path) -> list[str]:
 def rebuild_derived(folder: Path) -> list[str]:
     """Make the mapped files again from Chroma, for parts whose files are missing or changed."""
     read_manifests(folder)  # where there is no index there is nothing to own
-    with owning(folder):
+    with lock_folder(folder):
         return [
             manifest.part
             for manifest in read_manifests(folder)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import ConflictError, DataError, UsageError
-from mmrag.files.atomic import make_folder, owning
+from mmrag.files.atomic import lock_folder, make_folder
 from mmrag.registry import Registry, Spec
 from mmrag.search.index.build import COLLECTION, derive, describe, in_batches
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, collections, open_folder, rows_of
@@ -61,7 +61,7 @@ def import_index(
         "web": in_full_precision(text_encoders, text_encoder or PUBLISHED["web"]),
     }
     made: list[Manifest] = []
-    with owning(out):
+    with lock_folder(out):
         copy = out / ".importing"
         shutil.rmtree(copy, ignore_errors=True)
         try:

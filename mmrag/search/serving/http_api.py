@@ -20,7 +20,7 @@ import msgspec
 
 from mmrag.errors import DataError, MmragError, ServiceError, ServiceTimeout, UsageError
 from mmrag.files.images import LazyImage, size_of
-from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
+from mmrag.local_server import AllowedHostsOnly, SameOriginOnly
 from mmrag.records import Evidence, Record
 from mmrag.search.image.image_kg import check_k
 from mmrag.search.index.opened_index import Index
@@ -172,7 +172,7 @@ def http_app(index: Index, limits: Limits = Limits(), hosts: Sequence[str] = ())
             Route("/search/images", images, methods=["POST"]),
         ],
         exception_handlers={MmragError: failed, ClientDisconnect: left},
-        middleware=[Middleware(OwnPagesOnly), Middleware(OwnNamesOnly, hosts=hosts)],
+        middleware=[Middleware(SameOriginOnly), Middleware(AllowedHostsOnly, hosts=hosts)],
     )
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from mmrag.encoders.model_weights import check_tokenizer, hub_errors
-from mmrag.optional_packages import need
+from mmrag.optional_packages import require_package
 from mmrag.protocols import Reranker
 from mmrag.registry import Registry
 from mmrag.search.web.words import words
@@ -68,7 +68,7 @@ class CrossEncoderReranker:
 
     @one_at_a_time
     def __init__(self, model: str, *, batch: str = "32", max_tokens: str = "512") -> None:
-        need("sentence_transformers", "rerank", "a cross-encoder")
+        require_package("sentence_transformers", "rerank", "a cross-encoder")
         ensure_torchvision()
         from sentence_transformers import CrossEncoder
         from transformers.utils.logging import disable_progress_bar

@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.errors import DataError, MmragError, words
+from mmrag.errors import DataError, MmragError, error_text
 from mmrag.files.images import LazyImage
 from mmrag.records import (
     Capture,
@@ -291,7 +291,9 @@ def _picture(where: str, question: _Message, attachments: dict[str, str]) -> Laz
                 )
                 image.pil()
             except (binascii.Error, MmragError) as error:
-                raise DataError(f"{where}: its picture cannot be read ({words(error)}).") from error
+                raise DataError(
+                    f"{where}: its picture cannot be read ({error_text(error)})."
+                ) from error
             return image
     return None
 

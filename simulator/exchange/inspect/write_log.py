@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.files.atomic import appearing
+from mmrag.files.atomic import atomic_path
 from mmrag.records import Outcome, Status, Step, Turn, TurnResult, Usage, Verdict, outcome_of
 from simulator.exchange.browser_pictures import data_uri, picture_of
 from simulator.exchange.run_facts import ExportedTalk, RunFacts, facts_of, talks
@@ -36,7 +36,10 @@ def write_inspect(run: RunReader, out: Path) -> int:
     """Write a `.eval` file; returns the number of turns."""
     facts, count, summaries = facts_of(run), 0, list[dict[str, Any]]()
     names: set[str] = set()
-    with appearing(out) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as log:
+    with (
+        atomic_path(out) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as log,
+    ):
         for talk in talks(run, facts):
             sample = _sample(talk, facts, _name(talk.id, names))
             _write(log, f"samples/{sample['id']}_epoch_1.json", sample)

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import ConflictError, SpecError
-from mmrag.metrics.headline import HEADLINE, Uncertainty, figure
+from mmrag.metrics.headline import HEADLINE, IntervalOptions, figure
 from mmrag.records import Record
 from simulator.message_text import counted
 from simulator.reports.comparison.recovered_losses import won_back
@@ -93,7 +93,7 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
         by_folder = dict(zip(folders, loaded, strict=True))
         chosen = [_choose(side, by_folder[side.folder]) for side in sides]
         _same_judge(chosen)
-        how = Uncertainty(resamples=options.resamples, seed=options.seed)
+        how = IntervalOptions(resamples=options.resamples, seed=options.seed)
         baseline = chosen[0]
         summaries = [_summary(side, how) for side in chosen]
         lacking = filter(
@@ -153,7 +153,7 @@ def _language(sides: Sequence[_Side]) -> str | None:
 
 
 def _compare(
-    baseline: _Side, other: _Side, how: Uncertainty, options: ReportOptions
+    baseline: _Side, other: _Side, how: IntervalOptions, options: ReportOptions
 ) -> dict[str, Any]:
     first, second = baseline.loaded.frame, other.loaded.frame
     left_out = _unshared(baseline, other)
@@ -180,7 +180,9 @@ def _compare(
     }
 
 
-def _shared(baseline: _Side, other: _Side, pairs: Pairs, how: Uncertainty) -> list[dict[str, Any]]:
+def _shared(
+    baseline: _Side, other: _Side, pairs: Pairs, how: IntervalOptions
+) -> list[dict[str, Any]]:
     """Both headlines over the sessions that both have, which their difference is of."""
     found: list[dict[str, Any]] = []
     for side, paired in ((baseline, pairs.rows), (other, pairs.others)):
@@ -191,7 +193,7 @@ def _shared(baseline: _Side, other: _Side, pairs: Pairs, how: Uncertainty) -> li
 
 
 def _talk_difference(
-    pairs: Pairs, rates: dict[str, dict[str, Any]], how: Uncertainty
+    pairs: Pairs, rates: dict[str, dict[str, Any]], how: IntervalOptions
 ) -> dict[str, Any]:
     """Of the multi-turn score; unknown where the rates lack verdicts."""
     if "bounds" in rates["truthfulness_score"]:
@@ -199,7 +201,7 @@ def _talk_difference(
     return conversation_difference(pairs, how)
 
 
-def _won_back(baseline: _Side, other: _Side, how: Uncertainty) -> dict[str, Any]:
+def _won_back(baseline: _Side, other: _Side, how: IntervalOptions) -> dict[str, Any]:
     """Of whole runs with a clean and other conditions: what of their cost the other wins back."""
     if baseline.condition is not None or other.condition is not None:
         return {}
@@ -268,7 +270,7 @@ def _settings(first: RunConfig | None, second: RunConfig | None) -> dict[str, li
     return {name: [str(a), str(b)] for name, (a, b) in changes(first, second).items()}
 
 
-def _summary(side: _Side, how: Uncertainty) -> dict[str, Any]:
+def _summary(side: _Side, how: IntervalOptions) -> dict[str, Any]:
     return {
         "name": side.name,
         "judge": side.loaded.run.meta("judge"),

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty
+from mmrag.metrics.headline import HEADLINE, Floats, IntervalOptions
 from mmrag.metrics.statistics import bootstrap_replicates, percentile_interval
 from simulator.reports.read.session_sums import view_values
 from simulator.reports.read.turn_frame import Frame
 
 
-def won_back(first: Frame, second: Frame, how: Uncertainty) -> list[dict[str, Any]]:
+def won_back(first: Frame, second: Frame, how: IntervalOptions) -> list[dict[str, Any]]:
     """Per degradation that both were held under: the baseline's loss, and the other's share of it.
 
     In truthfulness as experienced, over the sessions that both have under clean and under it. The
@@ -25,7 +25,7 @@ def won_back(first: Frame, second: Frame, how: Uncertainty) -> list[dict[str, An
     return [_of(name, first, second, how) for name in names]
 
 
-def _of(name: str, first: Frame, second: Frame, how: Uncertainty) -> dict[str, Any]:
+def _of(name: str, first: Frame, second: Frame, how: IntervalOptions) -> dict[str, Any]:
     clean, degraded, other = (_sums(first, "clean"), _sums(first, name), _sums(second, name))
     both = sorted(clean.keys() & degraded.keys() & other.keys())
     table = np.array([[*clean[s], degraded[s][0], other[s][0]] for s in both]).reshape(-1, 4)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mmrag.files.atomic import plain_cell
-from mmrag.metrics.headline import Uncertainty
+from mmrag.metrics.headline import IntervalOptions
 from mmrag.records import NOT_ASKED
 from simulator.reports.figures.report import LoadedRun
 from simulator.reports.figures.slices import dimensions, slice_table
@@ -51,7 +51,7 @@ def write_turns(loaded: Sequence[LoadedRun], path: Path) -> int:
 
 
 def slice_rows(
-    loaded: Sequence[LoadedRun], how: Uncertainty, min_n: int
+    loaded: Sequence[LoadedRun], how: IntervalOptions, min_n: int
 ) -> Iterator[dict[str, Any]]:
     """Every slice under every condition of every run; `degraded` is all degradations together."""
     for item in loaded:

@@ -11,7 +11,7 @@ import msgspec
 
 from mmrag.errors import StoreError
 from mmrag.files.atomic import folder_unless_failed, write_bytes, write_text
-from mmrag.metrics.headline import Uncertainty
+from mmrag.metrics.headline import IntervalOptions
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.store.run_reader import RunReader
 
@@ -42,7 +42,7 @@ def make_report(
     try:
         loaded, stop, agent_errors = load_report_runs(readers, options, on_session=on_session)
         report = build_report(loaded, stop, agent_errors, options, on_part=on_part)
-        how = Uncertainty(resamples=options.resamples, seed=options.seed)
+        how = IntervalOptions(resamples=options.resamples, seed=options.seed)
         on_part("files")
         try:
             with folder_unless_failed(out):

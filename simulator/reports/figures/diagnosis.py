@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from mmrag.metrics.headline import HEADLINE, Uncertainty
+from mmrag.metrics.headline import HEADLINE, IntervalOptions
 from mmrag.metrics.statistics import holm
 from mmrag.partial_records import SaidTurn, SessionPart
 from simulator.faults.fault_kinds import kind_of_fault
@@ -41,7 +41,9 @@ _PAIRS = 5
 """Times that a first question must have been asked again with another picture to show anything."""
 
 
-def diagnosis(frame: Frame, run: RunReader, how: Uncertainty, *, min_n: int = 20) -> dict[str, Any]:
+def diagnosis(
+    frame: Frame, run: RunReader, how: IntervalOptions, *, min_n: int = 20
+) -> dict[str, Any]:
     """The waterfall of every degradation, what each costs at which stage, and slices of the first.
 
     A stage that no session has, or that changes nothing by design of the agent, is left out by
@@ -113,7 +115,7 @@ def _chain(frame: Frame, condition: str, stages: Sequence[str]) -> Chain:
     return [(stage, mask & kept) for stage, mask in zip((WHOLE, *stages), masks, strict=True)]
 
 
-def _fall(frame: Frame, condition: str, chain: Chain, how: Uncertainty) -> dict[str, Any]:
+def _fall(frame: Frame, condition: str, chain: Chain, how: IntervalOptions) -> dict[str, Any]:
     top = headline(frame, chain[-1][1], how)["strict"][HEADLINE]["truthfulness_score"]
     score = headline(frame, chain[0][1], how)
     losses: list[dict[str, Any]] = [
@@ -152,7 +154,7 @@ def _name(stage: str, later: str) -> str:
     return " and ".join(LOSSES[name] for name in names[start:end])
 
 
-def _costs(frame: Frame, chains: dict[str, Chain], how: Uncertainty) -> list[dict[str, Any]]:
+def _costs(frame: Frame, chains: dict[str, Chain], how: IntervalOptions) -> list[dict[str, Any]]:
     """Per degradation, of how many points of its cost each stage that has a picture takes."""
     if "clean" not in chains:
         return []
@@ -175,7 +177,7 @@ def _costs(frame: Frame, chains: dict[str, Chain], how: Uncertainty) -> list[dic
     return found
 
 
-def _slices(frame: Frame, chain: Chain, how: Uncertainty, min_n: int) -> list[dict[str, Any]]:
+def _slices(frame: Frame, chain: Chain, how: IntervalOptions, min_n: int) -> list[dict[str, Any]]:
     kinds = [d for d in dimensions(frame) if d.name != "quality"]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for (stage, one), (later, more) in pairwise(chain):

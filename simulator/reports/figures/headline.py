@@ -10,8 +10,8 @@ from mmrag.metrics.headline import (
     HEADLINE,
     VIEWS,
     Floats,
+    IntervalOptions,
     Sums,
-    Uncertainty,
     conversation_mean,
     figure,
     rates,
@@ -21,7 +21,7 @@ from simulator.reports.read.session_sums import Mask, Units, view_sums, view_val
 from simulator.reports.read.turn_frame import OUTCOMES, Frame
 
 
-def headline(frame: Frame, rows: Mask, how: Uncertainty) -> dict[str, Any]:
+def headline(frame: Frame, rows: Mask, how: IntervalOptions) -> dict[str, Any]:
     """All three protocols over some rows (whole conversations)."""
     units = Units(frame, rows)
     sums = {view: view_sums(frame, units, view) for view in VIEWS}
@@ -51,7 +51,7 @@ def conversation_scores(frame: Frame, units: Units) -> tuple[Floats, Floats]:
 
 
 def _conversations(
-    frame: Frame, units: Units, lived: Sums, how: Uncertainty, *, is_bounded: bool
+    frame: Frame, units: Units, lived: Sums, how: IntervalOptions, *, is_bounded: bool
 ) -> dict[str, Any]:
     score = 2 * lived.right + lived.missing - lived.counted
     kept, planned = units.sums(frame["kept"]), units.sums()
@@ -101,7 +101,7 @@ def _official(
         units.sums(right, scored), units.sums(missed, scored),
         units.sums(where=scored), units.sums(where=lacking),
     )  # fmt: skip
-    without = Uncertainty(resamples=0)
+    without = IntervalOptions(resamples=0)
     found = rates(stopped if stop_first else asked, without)
     is_bounded = "bounds" in found["accuracy"]
     mean = conversation_mean(score, stopped, without, is_bounded=is_bounded)

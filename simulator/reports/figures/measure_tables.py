@@ -14,7 +14,7 @@ import numpy as np
 
 from mmrag.judges.papers.ragas_reference import MEASURES as REFERENCE
 from mmrag.judges.papers.reference_measures import BERT, OVERLAP, QUEST, RETRIEVAL
-from mmrag.metrics.headline import Uncertainty
+from mmrag.metrics.headline import IntervalOptions
 from mmrag.metrics.measure_records import Measurement
 from mmrag.metrics.measures import MEASURES
 from mmrag.records import Turn
@@ -63,7 +63,7 @@ class _Row(NamedTuple):
 
 
 def measured(
-    run: RunReader, condition: str = "clean", how: Uncertainty = Uncertainty()
+    run: RunReader, condition: str = "clean", how: IntervalOptions = IntervalOptions()
 ) -> dict[str, Any] | None:
     """Tables and slices of everything that was measured under a condition; None if nothing was."""
     rows = _rows(run, condition)
@@ -95,7 +95,7 @@ def _rows(run: RunReader, condition: str) -> list[_Row]:
 
 
 def _table(
-    title: str, names: tuple[str, ...], rows: list[_Row], how: Uncertainty
+    title: str, names: tuple[str, ...], rows: list[_Row], how: IntervalOptions
 ) -> dict[str, Any] | None:
     judges = _judges(rows, names)
     if not judges:
@@ -114,7 +114,9 @@ def _table(
     }
 
 
-def _cell(measure: str, judge: str, rows: list[_Row], how: Uncertainty) -> dict[str, Any] | None:
+def _cell(
+    measure: str, judge: str, rows: list[_Row], how: IntervalOptions
+) -> dict[str, Any] | None:
     mine = [r for r in rows if r.row.measure == measure and _who(r.row) == judge]
     if not mine:
         return None
@@ -126,7 +128,9 @@ def _cell(measure: str, judge: str, rows: list[_Row], how: Uncertainty) -> dict[
     return {**figure, "failed": failed, "turns": len(mine), "why": why}
 
 
-def _slices(measure: str, judge: str, rows: list[_Row], how: Uncertainty) -> list[dict[str, Any]]:
+def _slices(
+    measure: str, judge: str, rows: list[_Row], how: IntervalOptions
+) -> list[dict[str, Any]]:
     mine = [r for r in rows if r.row.measure == measure and _who(r.row) == judge]
     found: list[dict[str, Any]] = []
     for dimension, value in DIMENSIONS.items():
@@ -152,7 +156,7 @@ def _slices(measure: str, judge: str, rows: list[_Row], how: Uncertainty) -> lis
     return found
 
 
-def _figure(columns: list[list[_Row]], how: Uncertainty) -> list[dict[str, Any]]:
+def _figure(columns: list[list[_Row]], how: IntervalOptions) -> list[dict[str, Any]]:
     many = 1 + max(r.session for rows in columns for r in rows)
     tops, bottoms = np.zeros((many, len(columns))), np.zeros((many, len(columns)))
     for column, rows in enumerate(columns):

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import SpecError
-from mmrag.metrics.headline import HEADLINE, Uncertainty, bounds_note
+from mmrag.metrics.headline import HEADLINE, IntervalOptions, bounds_note
 from mmrag.records import Record
 from simulator.reports.figures.costs import costs, latency_by_condition
 from simulator.reports.figures.diagnosis import diagnosis
@@ -64,9 +64,9 @@ class ReportOptions(Record, frozen=True, kw_only=True):
     title: str | None = None
 
     @property
-    def uncertainty(self) -> Uncertainty:
+    def uncertainty(self) -> IntervalOptions:
         """How intervals are made."""
-        return Uncertainty(resamples=self.resamples, seed=self.seed)
+        return IntervalOptions(resamples=self.resamples, seed=self.seed)
 
 
 HOW = ReportOptions().uncertainty
@@ -159,7 +159,7 @@ def main_condition(frame: Frame) -> str:
 
 def beginning(
     item: LoadedRun,
-    how: Uncertainty,
+    how: IntervalOptions,
     *,
     min_n: int = 20,
     on_part: Callable[[str], None] = lambda _: None,
@@ -192,7 +192,7 @@ def _run(
     item: LoadedRun,
     counterpart: LoadedRun | None,
     stop: StopPolicy,
-    how: Uncertainty,
+    how: IntervalOptions,
     options: ReportOptions,
     on_part: Callable[[str], None],
 ) -> dict[str, Any]:

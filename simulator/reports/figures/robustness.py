@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.metrics.headline import HEADLINE, Floats, Uncertainty, figure
+from mmrag.metrics.headline import HEADLINE, Floats, IntervalOptions, figure
 from mmrag.metrics.statistics import bootstrap_replicates, holm, percentile_interval
 from simulator.ears.spoken_conditions import KINDS as SPOKEN
 from simulator.ears.spoken_conditions import QUIET
@@ -32,7 +32,7 @@ def robustness(
     frame: Frame,
     headlines: dict[str, Any],
     kinds: list[Dimension],
-    how: Uncertainty,
+    how: IntervalOptions,
     *,
     min_n: int = 20,
 ) -> dict[str, Any] | None:
@@ -58,7 +58,7 @@ def robustness(
     }
 
 
-def changes_from_clean(frame: Frame, how: Uncertainty) -> list[dict[str, Any]]:
+def changes_from_clean(frame: Frame, how: IntervalOptions) -> list[dict[str, Any]]:
     """Each other condition's change of truthfulness, paired and tested, Holm over all of them."""
     if "clean" not in frame.conditions:
         return []
@@ -144,7 +144,7 @@ def _fault(frame: Frame, name: str, rows: Mask) -> dict[str, Any] | None:
     }
 
 
-def _curves(frame: Frame, headlines: dict[str, Any], how: Uncertainty) -> list[dict[str, Any]]:
+def _curves(frame: Frame, headlines: dict[str, Any], how: IntervalOptions) -> list[dict[str, Any]]:
     """Per kind the truthfulness at each severity and the area under it.
 
     0 is clean; of a noise it is the question said in quiet, where that was asked, so that the
@@ -228,7 +228,7 @@ def _trapezoid(at: list[int]) -> Floats:
 
 
 def _slices(
-    frame: Frame, clean: Mask, kinds: list[Dimension], how: Uncertainty, min_n: int
+    frame: Frame, clean: Mask, kinds: list[Dimension], how: IntervalOptions, min_n: int
 ) -> dict[str, Any]:
     """Per slice the change from clean to all degradations together, conversations paired."""
     pairs = [

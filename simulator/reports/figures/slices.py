@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.metrics.headline import HEADLINE, RATES, Floats, Uncertainty, bounded
+from mmrag.metrics.headline import HEADLINE, RATES, Floats, IntervalOptions, bounded
 from simulator.reports.read.session_sums import (
     Mask,
     Units,
@@ -93,7 +93,7 @@ def dimensions(frame: Frame) -> list[Dimension]:
 def slice_table(
     frame: Frame,
     rows: Mask,
-    how: Uncertainty,
+    how: IntervalOptions,
     *,
     min_n: int = 20,
     kinds: list[Dimension] | None = None,

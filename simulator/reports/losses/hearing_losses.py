@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.metrics.headline import Uncertainty
+from mmrag.metrics.headline import IntervalOptions
 from simulator.ears.spoken_conditions import split
 from simulator.reports.read.paired_turns import match, rate_differences
 from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios
 from simulator.reports.read.turn_frame import Frame
 
 
-def hearing(frame: Frame, how: Uncertainty) -> list[dict[str, Any]] | None:
+def hearing(frame: Frame, how: IntervalOptions) -> list[dict[str, Any]] | None:
     """Per spoken condition; None for a run whose questions were all typed."""
     if "heard:words" not in frame.columns:
         return None
@@ -22,7 +22,7 @@ def hearing(frame: Frame, how: Uncertainty) -> list[dict[str, Any]] | None:
     return [one for one in found if one["heard"]]
 
 
-def _of(frame: Frame, name: str, how: Uncertainty) -> dict[str, Any]:
+def _of(frame: Frame, name: str, how: IntervalOptions) -> dict[str, Any]:
     rows = frame.condition(name)
     return {
         "condition": name,
@@ -36,7 +36,7 @@ def _of(frame: Frame, name: str, how: Uncertainty) -> dict[str, Any]:
     }
 
 
-def _lost(frame: Frame, rows: Mask, name: str, how: Uncertainty) -> dict[str, Any]:
+def _lost(frame: Frame, rows: Mask, name: str, how: IntervalOptions) -> dict[str, Any]:
     """Rates of what was lost in some turns, and what that did to them; intervals over sessions.
 
     `change`, `lost` and `won` are of the same `pairs`: every turn as the headline counts it, one

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.metrics.headline import HEADLINE, RATES, SPANS, Floats, Uncertainty, bounds
+from mmrag.metrics.headline import HEADLINE, RATES, SPANS, Floats, IntervalOptions, bounds
 from mmrag.metrics.statistics import cluster_permutations, holm, mcnemar
 from simulator.reports.figures.headline import conversation_scores
 from simulator.reports.figures.slices import LEAST_SESSIONS, UNLABELLED, Dimension, standouts_of
@@ -77,7 +77,7 @@ def match(first: Frame, rows: Mask, second: Frame, others: Mask) -> Pairs:
     return Pairs(first, second, a[at], b[at_other], cluster_a[at], len(first.sessions))
 
 
-def rate_differences(pairs: Pairs, how: Uncertainty) -> dict[str, dict[str, Any]]:
+def rate_differences(pairs: Pairs, how: IntervalOptions) -> dict[str, dict[str, Any]]:
     """Rate of the headline → paired difference with interval, p and minimum detectable effect."""
     parts = [pairs.difference(HEADLINE, rate) for rate in RATES]
     found = _with_tests(
@@ -88,7 +88,7 @@ def rate_differences(pairs: Pairs, how: Uncertainty) -> dict[str, dict[str, Any]
     return _bounded(pairs, dict(zip(RATES, found, strict=True)))
 
 
-def difference_of_differences(first: Pairs, second: Pairs, how: Uncertainty) -> dict[str, Any]:
+def difference_of_differences(first: Pairs, second: Pairs, how: IntervalOptions) -> dict[str, Any]:
     """How much more the truthfulness of the same turns rises in the second comparison."""
     changes: list[tuple[NDArray[np.int64], Floats]] = []
     for pairs in (first, second):
@@ -154,7 +154,7 @@ def conversation_means(pairs: Pairs) -> tuple[Mask, Floats, Floats]:
     return (has > 0) & (has_too > 0), first, second
 
 
-def conversation_difference(pairs: Pairs, how: Uncertainty) -> dict[str, Any]:
+def conversation_difference(pairs: Pairs, how: IntervalOptions) -> dict[str, Any]:
     """Paired difference of the multi-turn score."""
     both, first, second = conversation_means(pairs)
     ones = both * 1.0
@@ -162,7 +162,7 @@ def conversation_difference(pairs: Pairs, how: Uncertainty) -> dict[str, Any]:
 
 
 def slice_differences(
-    pairs: Pairs, kinds: list[Dimension], how: Uncertainty, *, min_n: int = 20
+    pairs: Pairs, kinds: list[Dimension], how: IntervalOptions, *, min_n: int = 20
 ) -> list[dict[str, Any]]:
     """Per slice the paired difference in truthfulness; Holm over all slices that are tested.
 
@@ -231,7 +231,9 @@ def flipped(pairs: Pairs) -> dict[str, Any]:
     }
 
 
-def _with_tests(tops: list[Floats], sizes: list[Floats], how: Uncertainty) -> list[dict[str, Any]]:
+def _with_tests(
+    tops: list[Floats], sizes: list[Floats], how: IntervalOptions
+) -> list[dict[str, Any]]:
     """Mean differences over sessions: interval by bootstrap, p by permutation. Where there is no
     estimate there is nothing to test, and so no p."""
     top, size = np.stack(tops, axis=1), np.stack(sizes, axis=1)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.metrics.headline import HEADLINE, RATES, Floats, Sums, Uncertainty, figure
+from mmrag.metrics.headline import HEADLINE, RATES, Floats, IntervalOptions, Sums, figure
 from mmrag.metrics.statistics import bootstrap_replicates, percentile_interval
 from simulator.reports.read.turn_frame import Frame
 
@@ -44,7 +44,7 @@ def view_sums(frame: Frame, units: Units, view: str) -> Sums:
     )
 
 
-def columns_of_ratios(tops: Floats, bottoms: Floats, how: Uncertainty) -> list[dict[str, Any]]:
+def columns_of_ratios(tops: Floats, bottoms: Floats, how: IntervalOptions) -> list[dict[str, Any]]:
     """As `ratios`, for figures that each have a denominator of their own (one column each)."""
     many = (bottoms > 0).sum(axis=0)
     replicates = None

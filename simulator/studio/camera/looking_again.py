@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mmrag.errors import SpecError
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 from simulator.studio.camera.photo_development import develop
 from simulator.studio.camera.scene_to_picture import described, seed_of, settled
 from simulator.studio.camera.staging import Staged, focused
@@ -22,7 +22,7 @@ def again(scene: Scene, how: str) -> Rendered:
     """The picture of a wearer who looks again: `closer`, `brighter`, `level`, or from the
     `other side`."""
     if how not in AGAIN:
-        raise SpecError(unknown("second look", how, sorted(AGAIN)))
+        raise SpecError(unknown_name_message("second look", how, sorted(AGAIN)))
     settled_in = settled(scene)
     subject = _traced(settled_in, scene).owner == 0
     staged = AGAIN[how](settled_in, scene)

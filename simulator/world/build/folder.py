@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mmrag.errors import ConflictError, UsageError
-from mmrag.files.atomic import OWNER, owning, sync_folder, write_bytes
+from mmrag.files.atomic import OWNER, lock_folder, sync_folder, write_bytes
 from mmrag.files.shards import Shard
 from simulator.world.build import table_parts, table_rows
 from simulator.world.build.request import Request, needed_bytes
@@ -96,7 +96,7 @@ def _begun(request: Request, out: Path, *, fresh: bool, shared: bool) -> Generat
     _check_target(request, out)
     _check_staging(request, staging, fresh)
     _check_disk(request, out)
-    with owning(staging, shared=shared):
+    with lock_folder(staging, shared=shared):
         _check_target(request, out)  # again: another process may just have finished it
         if fresh:
             _empty(staging)

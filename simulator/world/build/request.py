@@ -15,7 +15,7 @@ import yaml
 from mmrag.errors import SpecError, UsageError
 from mmrag.files import bounded_yaml
 from mmrag.records import Record
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 from simulator.message_text import counted
 from simulator.world.facts.invented_names import MAX_SEED
 from simulator.world.language.questions.question_records import SETTLED_BY
@@ -89,7 +89,7 @@ def make_difficulty(
     'own'
     """
     if preset not in PRESETS:
-        raise UsageError(unknown("difficulty", preset, PRESETS))
+        raise UsageError(unknown_name_message("difficulty", preset, PRESETS))
     changes: dict[str, Any] = read_shares(shares) if shares else {}
     if look_alikes is not None:
         _check_range("--look-alikes", look_alikes, MOST_LOOK_ALIKES)
@@ -224,7 +224,7 @@ def make_request(
     68000
     """
     if size not in SIZES:
-        raise UsageError(unknown("size", size, SIZES))
+        raise UsageError(unknown_name_message("size", size, SIZES))
     if not 0 <= seed < MAX_SEED:
         raise UsageError(f"seed {seed} is out of range; choose one from 0 to {MAX_SEED - 1}.")
     n = sessions if sessions is not None else (60 if size == "mini" else CONVERSATIONS)

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from mmrag.errors import StoreError
-from mmrag.files.atomic import appearing
-from mmrag.optional_packages import need
+from mmrag.files.atomic import atomic_path
+from mmrag.optional_packages import require_package
 
 SCHEMA_VERSION = 1
 """Version of the folder's layout. Raised when a reader of the former version would stumble."""
@@ -63,7 +63,7 @@ _RAW = {"image.bytes", "clean_image.bytes", "owner_image.bytes", "depth_image.by
 @cache
 def features(table: str) -> Any:
     """The `datasets.Features` of a table."""
-    need("datasets", "tables", "making a world")
+    require_package("datasets", "tables", "making a world")
     from datasets import ClassLabel, Features, Image, List, Value
 
     text, number, flag = Value("string"), Value("float64"), Value("bool")
@@ -253,7 +253,7 @@ def join_parts(parts: list[Path], target: Path, table: str) -> int:
 def _appearing(path: Path) -> Generator[Path]:
     """`appearing`, with a word on what a full disk costs: nothing."""
     try:
-        with appearing(path) as temporary:
+        with atomic_path(path) as temporary:
             yield temporary
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

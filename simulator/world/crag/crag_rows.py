@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple, cast
 import msgspec
 
 from mmrag.errors import UsageError
-from mmrag.files.atomic import appearing
+from mmrag.files.atomic import atomic_path
 from simulator.world.build.randomness import Draw
 from simulator.world.crag.crag_stage import CragStage
 from simulator.world.crag.entity_lines import SheetLine, before, sheet
@@ -47,7 +47,7 @@ def crag_rows(
 def write_rows(rows: Iterable[dict[str, Any]], out: Path) -> int:
     """Write rows as JSON lines, packed as the name says, one by one; how many there were."""
     many = 0
-    with appearing(out) as temporary, _opened(temporary, out.suffix) as file:
+    with atomic_path(out) as temporary, _opened(temporary, out.suffix) as file:
         for row in rows:
             file.write(msgspec.json.encode(row) + b"\n")
             many += 1

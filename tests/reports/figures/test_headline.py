@@ -8,7 +8,7 @@ import pytest
 from planted_runs import make_session as planted_session
 from planted_runs import plant
 
-from mmrag.metrics.headline import RATES, Uncertainty
+from mmrag.metrics.headline import RATES, IntervalOptions
 from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict, Vote
 from simulator.reports.figures.headline import headline
 from simulator.reports.read.turn_frame import load_frame
@@ -26,7 +26,7 @@ def test_equals_scoring_in_every_protocol(
 ) -> None:
     with RunReader(sweep) as run:
         frame = load_frame(run, stop=StopPolicy.parse(stop), agent_errors=agent_errors)
-        ours = headline(frame, frame.condition(condition), Uncertainty(resamples=100))
+        ours = headline(frame, frame.condition(condition), IntervalOptions(resamples=100))
         for protocol in ("crag-mm", "kddcup25", "strict"):
             options = ScoreOptions(
                 protocol=protocol,
@@ -69,7 +69,7 @@ def test_one_turn_in_all_has_the_kits_quirk(tmp_path: Path) -> None:
     with RunReader(folder) as run:
         frame = load_frame(run, stop=StopPolicy.parse("never"))
     rows = frame["turn"] == 0
-    found = headline(frame, rows, Uncertainty(resamples=0))
+    found = headline(frame, rows, IntervalOptions(resamples=0))
     assert found["scored"] == 1
     assert found["crag-mm"]["truthfulness_score"] == 0.0
     assert found["strict"]["as_answered"]["truthfulness_score"]["estimate"] != 0.0
@@ -98,7 +98,7 @@ def test_equals_scoring_where_a_panel_voted_and_a_kit_hears_otherwise(tmp_path: 
     with RunReader(tmp_path / "run") as run:
         for stop in ("never", "strikes(2)", "strikes(1)"):
             frame = load_frame(run, stop=StopPolicy.parse(stop))
-            ours = headline(frame, frame.condition("clean"), Uncertainty(resamples=0))
+            ours = headline(frame, frame.condition("clean"), IntervalOptions(resamples=0))
             for protocol in ("crag-mm", "kddcup25"):
                 theirs = score_run(run, ScoreOptions(protocol=protocol, stop=stop))["all"]
                 for rate in (*RATES, "exact_match", "total"):

@@ -9,14 +9,14 @@ import pytest
 from frames import make_frame
 from planted_runs import plant
 
-from mmrag.metrics.headline import Uncertainty
+from mmrag.metrics.headline import IntervalOptions
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.reports.figures.slices import dimensions, standouts
 from simulator.reports.read.paired_turns import match, moved_differently, slice_differences
 from simulator.store.run_reader import RunReader
 
 RUNS = 200
-FAST = Uncertainty(resamples=0)
+FAST = IntervalOptions(resamples=0)
 # 5 % stated; what 200 runs of a true 5 % stay under with 99.9 % probability
 MOST = 0.05 + 3.1 * (0.05 * 0.95 / RUNS) ** 0.5
 

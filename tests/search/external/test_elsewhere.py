@@ -13,7 +13,7 @@ from served_chroma import Chroma
 
 from mmrag.encoders import text_encoders
 from mmrag.errors import Denied, ServiceError, SpecError, StoreError, Unavailable
-from mmrag.search.external import is_elsewhere, searches
+from mmrag.search.external import is_external_search, searches
 from mmrag.search.index.chroma import Batch, open_folder, open_server
 from simulator.parts.run_parts import Parts
 from simulator.run.run_config import RunConfig
@@ -158,9 +158,9 @@ def test_nobody_at_an_address_is_a_typed_error() -> None:
 
 def test_a_folder_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert is_elsewhere("chroma:collection=docs")
+    assert is_external_search("chroma:collection=docs")
     Path("chroma:collection=docs").mkdir()
-    assert not is_elsewhere("chroma:collection=docs")
-    assert not is_elsewhere("chroma")
-    assert not is_elsewhere("none")
-    assert not is_elsewhere("runs/index:2")
+    assert not is_external_search("chroma:collection=docs")
+    assert not is_external_search("chroma")
+    assert not is_external_search("none")
+    assert not is_external_search("runs/index:2")

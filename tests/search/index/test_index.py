@@ -13,7 +13,7 @@ from PIL import Image
 from small_index import COLOURS, ColourEncoder, build, coloured, png, scene
 
 from mmrag.errors import ConflictError, DataError, ImageError, StoreError, UsageError
-from mmrag.files.atomic import owning
+from mmrag.files.atomic import lock_folder
 from mmrag.files.images import LazyImage
 from mmrag.passages import Chunker
 from mmrag.search.image.regions import SMALL
@@ -147,7 +147,7 @@ def test_another_build_in_the_same_place_is_refused(
 
 
 def test_a_locked_index_is_refused(source_folder: Path, tmp_path: Path) -> None:
-    with owning(tmp_path / "ix"), pytest.raises(ConflictError, match="another process"):
+    with lock_folder(tmp_path / "ix"), pytest.raises(ConflictError, match="another process"):
         build(source_folder, tmp_path / "ix")
 
 

@@ -13,7 +13,7 @@ from small_index import COLOURS, ColourEncoder, WordEncoder, build, coloured
 
 from mmrag.encoders import text_encoders
 from mmrag.errors import ConflictError, DataError, StoreError, UsageError
-from mmrag.files.atomic import file_sha256, owning
+from mmrag.files.atomic import file_sha256, lock_folder
 from mmrag.files.images import LazyImage
 from mmrag.search.index import public_package_index
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
@@ -90,7 +90,7 @@ def test_a_text_that_differs_from_chroma_is_found(index_folder: Path, tmp_path: 
 def test_a_repair_beside_a_builder_is_refused(index_folder: Path, tmp_path: Path) -> None:
     folder = damaged(index_folder, tmp_path)
     (folder / "images/vectors.npy").unlink()
-    with owning(folder), pytest.raises(ConflictError, match="another process"):
+    with lock_folder(folder), pytest.raises(ConflictError, match="another process"):
         rebuild_derived(folder)
     with pytest.raises(StoreError, match="no index here"):
         rebuild_derived(tmp_path / "nowhere")
@@ -185,7 +185,7 @@ def test_a_folder_that_cannot_be_written_is_named(
 ) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "locked/.lock").mkdir(parents=True)  # as if it were not writable
-    with pytest.raises(UsageError, match="choose another"), owning(tmp_path / place):
+    with pytest.raises(UsageError, match="choose another"), lock_folder(tmp_path / place):
         pass
     if place != "locked":
         with pytest.raises(UsageError, match="choose another"):

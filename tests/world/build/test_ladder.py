@@ -15,7 +15,7 @@ from mmrag.agents.fakes import Oracle, OracleTruth
 from mmrag.errors import SpecError, UsageError
 from mmrag.judges import make_judge
 from mmrag.records import JudgeItem, Query, Reply, Session, Verdict
-from mmrag.search.session_passages import SessionSearch, search_in
+from mmrag.search.session_passages import SessionSearch, set_searched_passages
 from simulator.application.truth_ladder import (
     RUNGS,
     RUNGS_WITHOUT_PICTURE,
@@ -115,9 +115,9 @@ def test_shares_are_of_what_was_scored() -> None:
 def test_nothing_is_found_without_a_book(sessions: list[Session], truth: WorldTruth) -> None:
     query = query_at("nothing", sessions[0], sessions[0].turns[0], truth)
     assert query.image is None
-    search_in(query.passages)
+    set_searched_passages(query.passages)
     assert SessionSearch(None).search_text([query.text, "the name of it"]) == [(), ()]
-    search_in(())
+    set_searched_passages(())
 
 
 def test_the_name_of_what_is_meant_is_in_the_question(

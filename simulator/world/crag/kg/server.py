@@ -33,7 +33,7 @@ def kg_app(stage: CragStage, hosts: Sequence[str] = ()) -> Any:
     from starlette.responses import JSONResponse
     from starlette.routing import Route
 
-    from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
+    from mmrag.local_server import AllowedHostsOnly, SameOriginOnly
 
     async def root(_: Request) -> JSONResponse:
         return JSONResponse({"message": "CRAG's mock API over a fictional world"})
@@ -55,7 +55,7 @@ def kg_app(stage: CragStage, hosts: Sequence[str] = ()) -> Any:
 
     return Starlette(
         routes=[Route("/", root), *(route(endpoint) for endpoint in ENDPOINTS.values())],
-        middleware=[Middleware(OwnPagesOnly), Middleware(OwnNamesOnly, hosts=hosts)],
+        middleware=[Middleware(SameOriginOnly), Middleware(AllowedHostsOnly, hosts=hosts)],
     )
 
 

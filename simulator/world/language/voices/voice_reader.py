@@ -12,7 +12,7 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError
 from mmrag.records import Record
-from mmrag.registry import unknown
+from mmrag.registry import unknown_name_message
 from mmrag.text import comma_list
 from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
 from simulator.world.facts.fact_wording import say_list
@@ -117,8 +117,8 @@ def _read(name: str, _content: str) -> Voice:
     if not (folder / "web.yaml").is_file():
         known = sorted(p.parent.name for p in VOICES.glob("*/web.yaml"))
         raise SpecError(
-            f"{unknown('voice', name, known)} Or say open, held, or give the folder of a voice of "
-            "your own, with a / in it."
+            f"{unknown_name_message('voice', name, known)} Or say open, held, or give the folder of a "
+            "voice of your own, with a / in it."
         )
     return Voice(folder)
 
