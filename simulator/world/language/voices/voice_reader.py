@@ -117,8 +117,8 @@ def _read(name: str, _content: str) -> Voice:
     if not (folder / "web.yaml").is_file():
         known = sorted(p.parent.name for p in VOICES.glob("*/web.yaml"))
         raise SpecError(
-            f"{unknown_name_message('voice', name, known)} Or say open, held, or give the folder of a "
-            "voice of your own, with a / in it."
+            f"{unknown_name_message('voice', name, known)} Or say open, held, or give the "
+            "folder of a voice of your own, with a / in it."
         )
     return Voice(folder)
 
