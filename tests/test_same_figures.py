@@ -26,7 +26,7 @@ from simulator.store.run_reader import RunReader
 from ui.home.summary import summarise
 from ui.replay.analysis import Analysis
 from ui.replay.catalogue import Catalogue
-from ui.views.robustness_view import Breakage
+from ui.views.robustness_view import RobustnessFigures
 
 RATES = ("truthfulness", "accuracy", "missing", "hallucination")
 KEYS = ("truthfulness_score", "accuracy", "missing", "hallucination_rate")
@@ -121,7 +121,7 @@ def test_the_same_ten_figures_everywhere(
         "low": facts["truthfulness.low"], "high": facts["truthfulness.high"],
         "multi-turn": facts["multi_turn_score"],
     }  # fmt: skip
-    page = Breakage(Analysis({"run": Catalogue(RunReader(run))})).of("run")
+    page = RobustnessFigures(Analysis({"run": Catalogue(RunReader(run))})).of("run")
     shown["Robustness"] = {
         "truthfulness": page.clean["estimate"], "low": page.clean["low"],
         "high": page.clean["high"], "turns": page.clean["n"], "conversations": page.sessions,
@@ -144,7 +144,7 @@ def test_one_change_is_the_same_on_every_page(run: Path) -> None:
     change = compared["as_experienced"]["truthfulness_score"]["estimate"]
     app = analysis.compare(("run", "clean"), ("run", "low-light@5")).main
     assert app.estimate == pytest.approx(change)
-    worst = Breakage(analysis).of("run").worst
+    worst = RobustnessFigures(analysis).of("run").worst
     assert worst is not None
     assert worst.points == pytest.approx(100 * change)
     first = analysis.overview("run")["first"]
@@ -161,7 +161,7 @@ def test_the_map_has_one_order(tmp_path: Path) -> None:
     found = re.findall(
         '<th scope="row">(.*?)</th>', first_screen(analysis.overview("run")["first"])
     )
-    assert found == [kind.name for kind in Breakage(analysis).of("run").kinds]
+    assert found == [kind.name for kind in RobustnessFigures(analysis).of("run").kinds]
     assert found == ["low-light", "blurred"]
 
 

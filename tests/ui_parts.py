@@ -234,7 +234,7 @@ class Server:
 
     def __init__(self, folders: list[Path], saved: Path) -> None:
         from mmrag.local_server import listen
-        from simulator.application.person_run import Playing
+        from simulator.application.person_run import PersonRuns
         from ui.home.launch import Launcher
         from ui.opened_runs import open_runs
         from ui.pages.app import LiveSetup
@@ -247,7 +247,7 @@ class Server:
         names = ["watched", "random", "nobody", "seeing"]
         self.launcher = Launcher(saved, ["random"], ["mini"], "none")
         shelf = AgentShelf(Resources, names)
-        self.playing = Playing(
+        self.playing = PersonRuns(
             saved, lambda spec, _: shelf.get(spec), ["mini"], lambda _: None, "none"
         )
         live = LiveSetup(shelf, names, saved, self.launcher, playing=self.playing)

@@ -88,7 +88,7 @@ def _open(
 ) -> None:
     from mmrag.agents import agents
     from mmrag.local_server import address, serve
-    from simulator.application.person_run import Playing
+    from simulator.application.person_run import PersonRuns
     from simulator.message_text import counted
     from simulator.parts.resources import cache_folder
     from simulator.parts.run_parts import Parts
@@ -114,7 +114,7 @@ def _open(
     shelves = {
         world: AgentShelf(lambda world=world: made(world).resources, names) for world in worlds
     }
-    playing = Playing(
+    playing = PersonRuns(
         folder, lambda spec, world: shelves[world].get(spec), worlds,
         lambda world: made(world).index, search,
     )  # fmt: skip

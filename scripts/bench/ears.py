@@ -26,7 +26,7 @@ from mmrag.records import Reference, Turn
 from simulator.ears.noises import LEVELS
 from simulator.ears.recognition_losses import loss
 from simulator.ears.sounds import read
-from simulator.ears.speech_pipeline import Hearing
+from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.voice_and_ear import ears, voices
 from simulator.parts.resources import cache_folder
 from simulator.reports.figures.headline import headline
@@ -57,7 +57,7 @@ def names(path: Path, count: int) -> list[str]:
 
 def heard(texts: list[str], condition: str) -> list[str]:
     async def all_of_them() -> list[str]:
-        made = Hearing(
+        made = SpeechPipeline(
             voices.create("piper"), ears.create("whisper"), cache=cache_folder() / "ears"
         )
         turns = [Turn(index=0, id="t", query=t, reference=Reference(text="")) for t in texts]

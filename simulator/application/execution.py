@@ -13,7 +13,7 @@ from simulator.parts.hosting_options import Hosting
 from simulator.run.run_config import GLASSES, command_of
 
 if TYPE_CHECKING:
-    from simulator.application.local_backend import Holding
+    from simulator.application.local_backend import RunBackend
     from simulator.parts.run_parts import Parts
     from simulator.run.runner import Plan
     from simulator.store.run_store import RunStore
@@ -68,17 +68,17 @@ def execute(
             store.set_meta("cache", saved)
 
 
-def _holding(parts: Parts, plan: Plan, hosting: Hosting, machines: Machines) -> Holding:
+def _holding(parts: Parts, plan: Plan, hosting: Hosting, machines: Machines) -> RunBackend:
     """Where conversations are held."""
     if machines.backend == "ray":
         if parts.settings.spoken != "none":
             raise UsageError("spoken questions are heard on one machine: leave --backend ray out.")
-        from simulator.cluster.cluster_backend import OnCluster
+        from simulator.cluster.cluster_backend import ClusterBackend
 
-        return OnCluster(parts, plan, hosting, machines)
-    from simulator.application.local_backend import InProcess
+        return ClusterBackend(parts, plan, hosting, machines)
+    from simulator.application.local_backend import LocalBackend
 
-    return InProcess(parts, plan, hosting)
+    return LocalBackend(parts, plan, hosting)
 
 
 def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:

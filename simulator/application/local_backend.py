@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simulator.store.run_store import RunStore
 
 
-class Holding(Protocol):
+class RunBackend(Protocol):
     """Where conversations are held, with everything made that they need."""
 
     @property
@@ -35,7 +35,7 @@ class Holding(Protocol):
         ...
 
 
-class InProcess:
+class LocalBackend:
     """One agent, in this process."""
 
     def __init__(self, parts: Parts, plan: Plan, hosting: Hosting) -> None:

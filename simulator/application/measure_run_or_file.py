@@ -153,11 +153,11 @@ def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> M
     """A model whose answers are kept in a run, and which stops at its cost."""
     from mmrag.models import models
     from simulator.application.measure_replies import paid_once
-    from simulator.terminal.cost_cap import CostCap
+    from simulator.terminal.cost_cap import CostCapReached
 
     def on_cost(cost: float) -> None:
         if max_cost is not None and cost >= max_cost:
-            raise CostCap(
+            raise CostCapReached(
                 f"measuring has cost ${cost:.2f} and --max-cost is ${max_cost:.2f}. What was "
                 "committed is kept; continue with a higher --max-cost."
             )

@@ -51,7 +51,7 @@ Known = tuple[int, int]
 """What somebody has seen of a run: which conversation, and how many turns of it."""
 
 
-class Standing(NamedTuple):
+class PersonRunState(NamedTuple):
     """Where a person's run stands: the conversation at hand, or the last one when all are over."""
 
     run: str
@@ -88,7 +88,7 @@ class _World(NamedTuple):
     wearers: Wearers
 
 
-class Playing:
+class PersonRuns:
     """Persons' runs in one folder."""
 
     def __init__(
@@ -108,7 +108,7 @@ class Playing:
         self._judges: dict[str, Judge] = {}
         self._places: dict[int, Places] = {}
         self._lock = threading.Lock()
-        self._working: dict[str, asyncio.Task[Standing]] = {}
+        self._working: dict[str, asyncio.Task[PersonRunState]] = {}
 
     # -- a run
 
@@ -132,14 +132,14 @@ class Playing:
             store.set_meta("plan", promised)
         return folder.name
 
-    def standing(self, name: str) -> Standing:
+    def standing(self, name: str) -> PersonRunState:
         """Where a run stands now."""
         with RunReader(self._place(name)) as run:
             return self._standing(run, name)
 
     # -- what a person does
 
-    async def say(self, name: str, known: Known, text: str, look: str = "") -> Standing:
+    async def say(self, name: str, known: Known, text: str, look: str = "") -> PersonRunState:
         """Say something to the assistant; goes on although nobody waits for it any more.
 
         `known` is what the person has seen of the run.
@@ -152,7 +152,7 @@ class Playing:
         work.add_done_callback(lambda _: self._working.pop(name, None))
         return await asyncio.shield(work)
 
-    async def settled(self, name: str) -> Standing:
+    async def settled(self, name: str) -> PersonRunState:
         """Where a run stands when what is under way is done."""
         if (work := self._working.get(name)) is not None:
             await asyncio.wait([work])
@@ -162,20 +162,20 @@ class Playing:
         """Whether the assistant is answering in a run."""
         return name in self._working
 
-    async def let_be(self, name: str, known: Known) -> Standing:
+    async def let_be(self, name: str, known: Known) -> PersonRunState:
         """Go on to the next goal."""
         return await self._decide(name, known, PersonTalk.let_be)
 
-    async def leave(self, name: str, known: Known) -> Standing:
+    async def leave(self, name: str, known: Known) -> PersonRunState:
         """Break the conversation at hand off."""
         return await self._decide(name, known, PersonTalk.leave)
 
-    async def go_on(self, name: str) -> Standing:
+    async def go_on(self, name: str) -> PersonRunState:
         """Begin the next conversation of a run, where the last one is over."""
         return await self._step(name, None, _nothing)
 
-    async def _say(self, name: str, known: Known, text: str, look: str) -> Standing:
-        async def said(now: Standing, store: RunStore) -> None:
+    async def _say(self, name: str, known: Known, text: str, look: str) -> PersonRunState:
+        async def said(now: PersonRunState, store: RunStore) -> None:
             config, world, judge = now.config, self._world(now.config), self._judge(now.config)
             agent = await asyncio.to_thread(self._agent_of, config.agent, config.data)
             capture = await self._look(world, now.talk, look)
@@ -197,16 +197,21 @@ class Playing:
             )
         return capture
 
-    async def _decide(self, name: str, known: Known, how: Callable[[PersonTalk], None]) -> Standing:
-        async def decided(now: Standing, store: RunStore) -> None:
+    async def _decide(
+        self, name: str, known: Known, how: Callable[[PersonTalk], None]
+    ) -> PersonRunState:
+        async def decided(now: PersonRunState, store: RunStore) -> None:
             how(now.talk)
             await keep(now.talk, now.seen, self._judge(now.config), _commit(store))
 
         return await self._step(name, known, decided)
 
     async def _step(
-        self, name: str, known: Known | None, do: Callable[[Standing, RunStore], Awaitable[None]]
-    ) -> Standing:
+        self,
+        name: str,
+        known: Known | None,
+        do: Callable[[PersonRunState, RunStore], Awaitable[None]],
+    ) -> PersonRunState:
         """Do one thing in a run that nobody else writes meanwhile."""
         store = await asyncio.to_thread(RunStore, self._place(name))
         try:
@@ -239,14 +244,14 @@ class Playing:
             raise StoreError(f"There is no run called {name[:80]!r} here.")
         return self.folder / name
 
-    def _standing(self, run: RunReader, name: str, *, begins: bool = False) -> Standing:
+    def _standing(self, run: RunReader, name: str, *, begins: bool = False) -> PersonRunState:
         """The first conversation that is not over, the last one otherwise; one whose next has not
         begun is shown as it ended until somebody goes on."""
         config = _played(run, name)
         world = self._world(config)
         parts = Parts(config, source=world.source)
         plan = parts.plan(1)
-        last: Standing | None = None
+        last: PersonRunState | None = None
         for number, (position, agenda, condition) in enumerate(
             conversations(parts.sessions(), plan, CaptureOptics(links=plan.links)), 1
         ):
@@ -279,7 +284,7 @@ class Playing:
             brought_back(talk, seen, asked)
             sight = sight_of(agenda, world.wearers.facts)
             goal = "" if talk.over else goal_in_words(agenda, talk.goal, sight)
-            last = Standing(
+            last = PersonRunState(
                 name, run.folder, config, number, len(config.sample_ids), talk, seen, asked, goal
             )
             if not talk.over:
@@ -326,7 +331,7 @@ def _played(run: RunReader, name: str) -> RunConfig:
     return config
 
 
-async def _nothing(_now: Standing, _store: RunStore) -> None: ...
+async def _nothing(_now: PersonRunState, _store: RunStore) -> None: ...
 
 
 def _sayable(text: str) -> str:

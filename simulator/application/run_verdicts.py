@@ -10,7 +10,7 @@ import msgspec
 from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.files.atomic import atomic_path
 from mmrag.records import Outcome
-from simulator.people.current_verdicts import Standing, leading_outcome, standing_in, turn_of
+from simulator.people.current_verdicts import Standing, current_verdicts, leading_outcome, turn_of
 from simulator.people.human_verdicts import (
     HumanOutcome,
     HumanVerdict,
@@ -45,7 +45,7 @@ class Verdicts:
     def standing(self) -> Standing:
         """Turn → person → latest word. What was said of a reply that is gone does not stand."""
         with RunReader(self.folder) as run:
-            return standing_in(run)
+            return current_verdicts(run)
 
     def say(
         self,
@@ -74,14 +74,14 @@ class Verdicts:
                 for turn in run.results()
                 if turn.verdict is not None and turn.verdict.outcome is not Outcome.UNSCORED
             }
-            return agreement(standing_in(run), judged)
+            return agreement(current_verdicts(run), judged)
 
     def lines(self) -> list[dict[str, Any]]:
         """The decided turns as `mmrag judge calibrate` reads them."""
         with RunReader(self.folder) as run:
             found = [
                 _line(run, key, outcome, people)
-                for key, people in standing_in(run).items()
+                for key, people in current_verdicts(run).items()
                 if (outcome := leading_outcome(people))
             ]
         if not found:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from simulator.store.run_store import RunStore
 
 
-class OnCluster:
+class ClusterBackend:
     """An agent in each of many workers, made there from the settings."""
 
     capacity: int | None = None

@@ -24,7 +24,7 @@ from simulator.cluster.shard_keeper import Keeper, LeasedConversation
 from simulator.cluster.worker import Job, Ready, Worker, cache_of, decode_progress
 from simulator.run.engine import broken_turns
 from simulator.run.runner import Progress, labelled
-from simulator.store.leases import following
+from simulator.store.leases import copy_shards_while_written
 from simulator.store.run_store import RunStore
 from simulator.store.shard_files import shard_of
 
@@ -88,7 +88,7 @@ async def hold_on_cluster(
     driver = _Driver(sessions, job, store, machines, workers, break_off, on_progress)
     try:
         await driver.open()
-        with following(store) as gather:
+        with copy_shards_while_written(store) as gather:
             try:
                 await driver.work_through(items, gather)
                 stats = await driver.stats()

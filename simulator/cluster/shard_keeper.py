@@ -76,7 +76,7 @@ class Keeper:
         return self._shard.refused
 
 
-class Fenced(Exception):
+class LeaseLost(Exception):
     """Somebody else holds the conversation by now; what was asked here counts no more."""
 
 
@@ -128,7 +128,7 @@ class LeasedConversation:
 
     async def _sent(self, reference: Any) -> None:
         if not await _asked(reference):
-            raise Fenced
+            raise LeaseLost
 
 
 def packed(session: Session, there: Container[str] = ()) -> SessionSent:

@@ -17,7 +17,7 @@ from mmrag.errors import ConflictError, MmragError, UsageError
 from mmrag.protocols import Agent
 from mmrag.records import Reply, TurnResult, Verdict, decode_as, encode
 from simulator.cluster.session_lookup import Sessions
-from simulator.cluster.shard_keeper import Fenced, LeasedConversation
+from simulator.cluster.shard_keeper import LeasedConversation, LeaseLost
 from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_parts import Parts
 from simulator.run.agent_slots import Places
@@ -85,7 +85,7 @@ class Worker:
         kept = await LeasedConversation.take(keeper, position, session_id, degradation)
         try:
             progress = await self._conversations.hold(position, session, degradation, kept)
-        except Fenced:
+        except LeaseLost:
             return None
         return encode_progress(progress)
 

@@ -47,10 +47,10 @@ class Spoken(msgspec.Struct, frozen=True):
 
 
 Hear = Callable[[Turn, str], Awaitable[Spoken]]
-"""What becomes of a question under a spoken condition: `Hearing.hear`, or a fake."""
+"""What becomes of a question under a spoken condition: `SpeechPipeline.hear`, or a fake."""
 
 
-class Hearing:
+class SpeechPipeline:
     """The voice and the ear of a run."""
 
     def __init__(

@@ -100,7 +100,7 @@ def run_sweep(
     """Run every setting and compare each with the base; `measures` adds figures to the verdicts."""
     from simulator.application.execution import execute
     from simulator.application.measure_run_or_file import measure
-    from simulator.terminal.cost_cap import CostCap, cost_of
+    from simulator.terminal.cost_cap import CostCapReached, cost_of
     from simulator.terminal.progress import say
 
     settings = settings_of(parts.settings.agent, vary, grid=grid)
@@ -122,7 +122,7 @@ def run_sweep(
             if measures:
                 left = None if left is None else left - cost_of(folder)
                 measure(folder, measures, model=model, concurrency=concurrency, max_cost=left)
-        except CostCap as error:
+        except CostCapReached as error:
             total = sum(costs.values()) - costs[setting.agent] + _spent(folder)
             raise _spent_up(total, max_cost or 0.0) from error
         costs[setting.agent] = 0.0 if max_cost is None else _spent(folder)
@@ -130,9 +130,9 @@ def run_sweep(
 
 
 def _spent_up(total: float, most: float) -> MmragError:
-    from simulator.terminal.cost_cap import CostCap
+    from simulator.terminal.cost_cap import CostCapReached
 
-    return CostCap(
+    return CostCapReached(
         f"the sweep has cost ${total:.2f} and --max-cost is ${most:.2f}. What was committed is "
         "kept; continue with a higher --max-cost."
     )

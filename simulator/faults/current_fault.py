@@ -23,7 +23,7 @@ DELAYS = {"delay-1": 1.0, "delay-3": 3.0, "delay-9": 9.0}
 """Seconds that a reply is declared to come later. Nobody waits for them but a live wearer."""
 
 
-class Met(msgspec.Struct):
+class ActiveFault(msgspec.Struct):
     """A fault that meets a turn."""
 
     kind: str
@@ -35,19 +35,19 @@ class Met(msgspec.Struct):
     """What the assistant got in place of the wearer's picture or words."""
 
 
-_NOW: ContextVar[Met | None] = ContextVar("the fault of this turn", default=None)
+_NOW: ContextVar[ActiveFault | None] = ContextVar("the fault of this turn", default=None)
 
 
-def fault_of(condition: str, seed: int, session_id: str, turn_index: int) -> Met | None:
+def fault_of(condition: str, seed: int, session_id: str, turn_index: int) -> ActiveFault | None:
     """The fault that meets a turn of a conversation under this condition."""
     if not condition or not is_hit(condition, seed, session_id, turn_index):
         return None
     kind = condition.partition("@")[0]
-    return Met(kind=kind, draw=draw(f"{kind} itself", seed, session_id, turn_index))
+    return ActiveFault(kind=kind, draw=draw(f"{kind} itself", seed, session_id, turn_index))
 
 
 @contextlib.contextmanager
-def meeting(fault: Met | None) -> Generator[None]:
+def under_fault(fault: ActiveFault | None) -> Generator[None]:
     """What is asked within this meets the fault."""
     before = _NOW.set(fault)
     try:
@@ -56,7 +56,7 @@ def meeting(fault: Met | None) -> Generator[None]:
         _NOW.reset(before)
 
 
-def now(part: str) -> str:
+def failure_of_part(part: str) -> str:
     """What is wrong with a part at this moment: `empty` of the `web`, or an empty string."""
     fault = _NOW.get()
     if fault is None or fault.kind.partition("-")[0] != part:
@@ -65,7 +65,7 @@ def now(part: str) -> str:
     return fault.kind.partition("-")[2]
 
 
-def declared(session: Session, turn: Turn, fault: Met | None) -> float:
+def declared_seconds(session: Session, turn: Turn, fault: ActiveFault | None) -> float:
     """The seconds of a turn that are declared: a fault's, and of the link of a picture that is
     new in this turn; it is sent once, and the turns that follow are about what is there."""
     sent = turn.capture if turn.capture or turn.index else session.capture
@@ -77,7 +77,7 @@ def declared(session: Session, turn: Turn, fault: Met | None) -> float:
     return seconds
 
 
-async def arriving(query: Query) -> None:
+async def wait_for_network(query: Query) -> None:
     """The time that the wearer's network takes beyond what it usually does."""
     fault = _NOW.get()
     if fault is None or fault.kind not in SECONDS:

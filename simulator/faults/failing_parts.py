@@ -70,7 +70,7 @@ class FailingModel:
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
         """Generate one completion, or what comes instead of it."""
-        what = current_fault.now("model")
+        what = current_fault.failure_of_part("model")
         if what in ("busy", "down"):
             code = "429: too many requests" if what == "busy" else "503: service unavailable"
             raise ServiceError(f"the model answers HTTP {code} (fault model-{what}).")
@@ -88,7 +88,7 @@ class FailingModel:
 
 
 def _searched(part: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
-    what = current_fault.now(part)
+    what = current_fault.failure_of_part(part)
     if what == "failing":
         raise ServiceError(f"the search of {part} failed (fault {part}-failing).")
     if what == "empty":

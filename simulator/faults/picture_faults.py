@@ -11,7 +11,7 @@ import msgspec
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Query
-from simulator.faults.current_fault import Met
+from simulator.faults.current_fault import ActiveFault
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
@@ -23,7 +23,7 @@ _QUALITY = 60
 _GREY = (128, 128, 128)
 
 
-def arrived(query: Query, fault: Met | None) -> Query:
+def apply_picture_fault(query: Query, fault: ActiveFault | None) -> Query:
     """The query as it reaches the assistant, earlier pictures of its conversation as well. What it
     meets otherwise does not change it."""
     image = query.image

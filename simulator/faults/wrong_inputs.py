@@ -13,7 +13,7 @@ import msgspec
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Box, Query, Record, Session
-from simulator.faults.current_fault import Met
+from simulator.faults.current_fault import ActiveFault
 from simulator.faults.fault_kinds import draw
 
 POOL = 9
@@ -23,7 +23,7 @@ _LEAST = 0.2
 """Of a side that the view of before has at least."""
 
 
-class Stranger(Record, frozen=True, kw_only=True):
+class OtherConversation(Record, frozen=True, kw_only=True):
     """What belongs to another conversation."""
 
     session_id: str
@@ -31,20 +31,25 @@ class Stranger(Record, frozen=True, kw_only=True):
     text: str
 
 
-def strangers(sessions: Iterable[Session]) -> tuple[Stranger, ...]:
+def other_conversations(sessions: Iterable[Session]) -> tuple[OtherConversation, ...]:
     """The first conversations of a data set that have a picture."""
 
-    def found() -> Iterator[Stranger]:
+    def found() -> Iterator[OtherConversation]:
         for session in sessions:
             if session.capture is not None and session.turns:
                 image = session.capture.image
-                yield Stranger(session_id=session.id, image=image, text=session.turns[0].query)
+                yield OtherConversation(
+                    session_id=session.id, image=image, text=session.turns[0].query
+                )
 
     return tuple(islice(found(), POOL))
 
 
-def given(
-    query: Query, fault: Met | None, pool: tuple[Stranger, ...], focus: Box | None = None
+def apply_input_fault(
+    query: Query,
+    fault: ActiveFault | None,
+    pool: tuple[OtherConversation, ...],
+    focus: Box | None = None,
 ) -> Query:
     """The query as it reaches the assistant. `fault.got` then says what that was, in words."""
     if fault is None:
@@ -72,14 +77,14 @@ def given(
     return _shown(query, fault, other.image, f"the picture of {other.session_id}")
 
 
-def _asked(query: Query, fault: Met, text: str) -> Query:
+def _asked(query: Query, fault: ActiveFault, text: str) -> Query:
     if text == query.text:
         return query
     fault.is_felt, fault.got = True, f"“{text}”"
     return msgspec.structs.replace(query, text=text)
 
 
-def _shown(query: Query, fault: Met, image: LazyImage, words: str) -> Query:
+def _shown(query: Query, fault: ActiveFault, image: LazyImage, words: str) -> Query:
     if image.sha256 == (query.image.sha256 if query.image else ""):
         return query
     fault.is_felt, fault.got = True, words

@@ -21,7 +21,7 @@ import msgspec
 from mmrag.errors import MmragError, ServiceError, Unavailable, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.local_server import AllowedHostsOnly, SameOriginOnly
-from simulator.ears.speech_pipeline import Hearing
+from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.glasses.simulated_glasses import MOST_WORDS, Pair, Spoken, Stale, spoken
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class GlassesServer(Pair):
         host: str,
         token: str = "",
         *,
-        ear: Hearing | Unavailable,
+        ear: SpeechPipeline | Unavailable,
         on_listening: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(ear)

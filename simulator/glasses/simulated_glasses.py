@@ -19,7 +19,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import ASKS, Heard, Query, Record, Reply, Step, TurnResult
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.sounds import read
-from simulator.ears.speech_pipeline import Hearing
+from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.glasses.waiting_agent import WaitingAgent
 
 MOST_WORDS = 20_000
@@ -47,7 +47,7 @@ class Pair(WaitingAgent):
 
     takes_sound = True
 
-    def __init__(self, ear: Hearing | Unavailable) -> None:
+    def __init__(self, ear: SpeechPipeline | Unavailable) -> None:
         """`ear` writes down replies that come as sound, or says why it cannot."""
         super().__init__()
         self._ear = ear

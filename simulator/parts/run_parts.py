@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from mmrag.judges.fallback import FallbackJudge
     from mmrag.protocols import Agent, Resources
     from simulator.datasets.session_source import SessionSource
-    from simulator.ears.speech_pipeline import Hearing
-    from simulator.faults.wrong_inputs import Stranger
+    from simulator.ears.speech_pipeline import SpeechPipeline
+    from simulator.faults.wrong_inputs import OtherConversation
     from simulator.parts.hosting_options import Hosting
     from simulator.run.capture_optics import CaptureOptics
     from simulator.run.live_conversation import Wearers
@@ -169,7 +169,7 @@ class Parts:
         return make_wearers(self.source, settings.patience) if settings.answers_back else None
 
     @cached_property
-    def hearing(self) -> Hearing | None:
+    def hearing(self) -> SpeechPipeline | None:
         """Who says the questions and who hears them, where they are spoken."""
         from simulator.datasets.own.own_data import OwnData
 
@@ -177,10 +177,10 @@ class Parts:
             return None
         if self._base:
             return self._base.hearing
-        from simulator.ears.speech_pipeline import Hearing
+        from simulator.ears.speech_pipeline import SpeechPipeline
         from simulator.ears.voice_and_ear import ears, voices
 
-        return Hearing(
+        return SpeechPipeline(
             voices.create(self.settings.voice),
             ears.create(self.settings.ear),
             seed=self.settings.seed,
@@ -452,12 +452,12 @@ class Parts:
         return self.has_own_agent or not finds_handed(self.settings.agent)
 
     @cached_property
-    def _strangers(self) -> tuple[Stranger, ...]:
+    def _strangers(self) -> tuple[OtherConversation, ...]:
         from simulator.faults.fault_kinds import WRONG_INPUT, kind_of_fault
-        from simulator.faults.wrong_inputs import strangers
+        from simulator.faults.wrong_inputs import other_conversations
 
         wrong = any(kind_of_fault(fault) in WRONG_INPUT for fault in self._faults)
-        return strangers(self.source) if wrong else ()
+        return other_conversations(self.source) if wrong else ()
 
     @cached_property
     def _faults(self) -> tuple[str, ...]:
@@ -475,14 +475,14 @@ class Parts:
         )  # fmt: skip
 
 
-def ear_alone(settings: RunConfig) -> Hearing | Unavailable:
+def ear_alone(settings: RunConfig) -> SpeechPipeline | Unavailable:
     """Who writes down what an app says aloud, or why nobody does here: one that writes needs no
     ear."""
-    from simulator.ears.speech_pipeline import Hearing
+    from simulator.ears.speech_pipeline import SpeechPipeline
     from simulator.ears.voice_and_ear import ears
 
     try:
-        return Hearing(None, ears.create(settings.ear), cache=cache_folder() / "ears")
+        return SpeechPipeline(None, ears.create(settings.ear), cache=cache_folder() / "ears")
     except Unavailable as error:
         return error
 

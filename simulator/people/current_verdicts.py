@@ -13,7 +13,7 @@ Standing = dict[Key, dict[str, HumanVerdict]]
 """Turn → person → latest word."""
 
 
-def standing_in(run: RunReader, sessions: Collection[str] | None = None) -> Standing:
+def current_verdicts(run: RunReader, sessions: Collection[str] | None = None) -> Standing:
     """What stands in a run, or in some of its sessions. Words on a reply that is no longer the
     turn's are left out."""
     found: Standing = {}

@@ -42,9 +42,9 @@ from mmrag.search.session_passages import set_searched_passages
 from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.speech_pipeline import Hear
-from simulator.faults.current_fault import arriving, declared, fault_of, meeting
-from simulator.faults.picture_faults import arrived
-from simulator.faults.wrong_inputs import Stranger, given
+from simulator.faults.current_fault import declared_seconds, fault_of, under_fault, wait_for_network
+from simulator.faults.picture_faults import apply_picture_fault
+from simulator.faults.wrong_inputs import OtherConversation, apply_input_fault
 from simulator.run.agent_slots import Place
 from simulator.run.gaze import gaze_of
 from simulator.stages.handed_truth import handed
@@ -81,7 +81,7 @@ class Rules(Record, frozen=True, kw_only=True):
     """Give the agent the data set's word for what a question is about, as the 2026 kit does."""
     seed: int = 0
     """Of faults: which turns they meet."""
-    strangers: tuple[Stranger, ...] = ()
+    strangers: tuple[OtherConversation, ...] = ()
     """Whose pictures and words faults of input hand over."""
     reference_history: bool = False
     """Show the agent the references instead of its own replies: separates errors it inherits
@@ -177,7 +177,7 @@ async def one_turn(
     """Ask one turn and have the reply judged, as far as a wearer who is `waiting` hears it; what
     fails becomes the turn's status."""
     fault = fault_of(session.fault, rules.seed, session.id, turn.index)
-    delay = declared(session, turn, fault)
+    delay = declared_seconds(session, turn, fault)
     if session.spoken:
         assert hear is not None, "a spoken session needs somebody who hears it"
         try:
@@ -194,8 +194,10 @@ async def one_turn(
         return msgspec.structs.replace(result, degradation=session.degradation, heard=spoken.heard)
     focus = session.capture.focus if session.capture is not None else None
     async with place():
-        with meeting(fault):
-            there = given(arrived(query, fault), fault, rules.strangers, focus)
+        with under_fault(fault):
+            there = apply_input_fault(
+                apply_picture_fault(query, fault), fault, rules.strangers, focus
+            )
             asked = await ask_turn(agent, there, rules)
     result = _result(
         session, turn, asked.status, reply=asked.reply, error=asked.error, seconds=asked.seconds,
@@ -299,7 +301,7 @@ async def _in_time(agent: Agent, query: Query, clock: TurnClock, seconds: float)
 async def _answer(agent: Agent, query: Query, clock: TurnClock) -> object:
     set_searched_passages(query.passages, query.handed)
     try:
-        await arriving(query)
+        await wait_for_network(query)
         return await agent.answer(query)
     finally:
         clock.stop()

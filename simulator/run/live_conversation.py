@@ -19,7 +19,7 @@ from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, reply_status
 from simulator.ears.speech_pipeline import Hear
-from simulator.faults.current_fault import declared, fault_of
+from simulator.faults.current_fault import declared_seconds, fault_of
 from simulator.run.agent_slots import Place
 from simulator.run.engine import Rules, broken_turns, history_of, one_turn, query_of, skipped
 from simulator.store.run_reader import RunReader
@@ -121,7 +121,7 @@ async def break_off(
     async def fail(session: Session, turn: Turn, _results: list[TurnResult]) -> TurnResult:
         broken = broken_turns(session, error, Status.AGENT_ERROR)[turn.index]
         fault = fault_of(session.fault, seed, session.id, turn.index)
-        return msgspec.structs.replace(broken, delay=declared(session, turn, fault))
+        return msgspec.structs.replace(broken, delay=declared_seconds(session, turn, fault))
 
     talk = wearers.talk(agenda, seen.degradation, stop=stop, seed=seed)
     return await _to_its_end(talk, None, seen, fail, judge, commit, done)

@@ -31,7 +31,7 @@ from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.stop_policies import StopPolicy
 from simulator.run.time_limits import READY_SECONDS
 from simulator.stages.stage_names import BLIND, conditions_of, split_condition
-from simulator.store.commit_waiter import Gathering, Landing
+from simulator.store.commit_waiter import CommitWaiter, Gathering
 from simulator.store.run_store import RunStore
 from simulator.wearer.talk import KEY
 
@@ -118,7 +118,7 @@ async def run_sessions(
     more can be written; what was committed stays.
     """
     work = conversations(sessions, plan, optics)
-    at_once, landing, is_new = max(1, plan.concurrency), Landing(), store.is_empty()
+    at_once, landing, is_new = max(1, plan.concurrency), CommitWaiter(), store.is_empty()
     pictures: Gathering[Session] = Gathering(store.keep_pictures)
     met = set[int]()  # in a new run, as hashes: a session may stand twice in somebody's data
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
@@ -264,7 +264,7 @@ class _Stored(NamedTuple):
     """A conversation that is kept in a run of this process."""
 
     store: RunStore
-    landing: Landing
+    landing: CommitWaiter
     pictures: Gathering[Session]
     session_id: str
     degradation: str

@@ -70,7 +70,7 @@ class Gathering(Generic[T]):
         return [None] * len(items)
 
 
-class Landing:
+class CommitWaiter:
     """Belongs to one event loop; the store's thread tells it what is on disk."""
 
     def __init__(self) -> None:

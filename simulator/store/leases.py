@@ -116,7 +116,7 @@ class ShardStore(RunStore):
 
 
 @contextlib.contextmanager
-def following(run: RunStore) -> Generator[Callable[[], int]]:
+def copy_shards_while_written(run: RunStore) -> Generator[Callable[[], int]]:
     """Copy what a run's shards commit while they are written; each call says how many turns. In the
     end, when nobody writes them any more, the rest is taken in and they are removed."""
     with contextlib.ExitStack() as files:

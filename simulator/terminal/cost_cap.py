@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simulator.run.runner import Progress
 
 
-class CostCap(MmragError):
+class CostCapReached(MmragError):
     """The money that was set aside for a run is spent."""
 
 
@@ -25,8 +25,8 @@ def counted_conversations(
 ) -> Generator[Callable[[Progress], None], None, None]:
     """A bar of the conversations; elsewhere, now and then a line.
 
-    With `max_cost` the run ends with `CostCap` once what it cost, its judge and resumed turns
-    included, reaches that many dollars. Conversations in flight then are resumed like any
+    With `max_cost` the run ends with `CostCapReached` once what it cost, its judge and resumed
+    turns included, reaches that many dollars. Conversations in flight then are resumed like any
     interrupted one.
     """
     done, cost = 0, 0.0
@@ -38,7 +38,7 @@ def counted_conversations(
             done, cost = done + 1, cost + sum(map(_cost, progress.results))
             bar("conversations", done, total)
             if max_cost is not None and cost >= max_cost and done < total:
-                raise CostCap(
+                raise CostCapReached(
                     f"the run has cost ${cost:.2f} and --max-cost is ${max_cost:.2f}. What "
                     "was committed is kept; continue with a higher --max-cost."
                 )

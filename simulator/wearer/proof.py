@@ -16,7 +16,7 @@ import msgspec
 from mmrag.errors import DataError, UsageError
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, encode, reply_status
 from mmrag.text.normalise import normalise
-from simulator.faults.current_fault import declared, fault_of
+from simulator.faults.current_fault import declared_seconds, fault_of
 from simulator.wearer.colours import has, inside, painted
 from simulator.wearer.moves import right_for
 from simulator.wearer.person import PersonTalk, brought_back
@@ -171,7 +171,7 @@ def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) ->
     """What was heard of a reply, or waited for in vain, otherwise than its times say; nobody
     waited in earlier runs."""
     fault = fault_of(held.fault, held.extra[KEY]["seed"], held.id, turn.index)
-    if result.delay != (delay := declared(held, turn, fault)):
+    if result.delay != (delay := declared_seconds(held, turn, fault)):
         yield f"its delay is {result.delay:g} s, where {delay:g} s follow"
     if talk.waiting is None:
         if result.unheard:

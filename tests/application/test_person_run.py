@@ -17,7 +17,7 @@ from mmrag.errors import ConflictError, DataError, MmragError, StoreError, Usage
 from mmrag.records import JudgeItem, Outcome, Query, Reply, Session, Verdict
 from simulator.application import person_run as playing_module
 from simulator.application.execution import execute
-from simulator.application.person_run import MOST_WORDS, Playing, Standing
+from simulator.application.person_run import MOST_WORDS, PersonRuns, PersonRunState
 from simulator.parts.run_parts import Parts
 from simulator.run.rejudge import rejudge_run
 from simulator.run.results.turn_results import run_state
@@ -42,22 +42,22 @@ def knowing(query: Query) -> Reply:
     return Reply(text=truths().get(known, "I don't know"))
 
 
-def playing(folder: Path, agent: object = None) -> Playing:
+def playing(folder: Path, agent: object = None) -> PersonRuns:
     folder.mkdir(exist_ok=True)
-    return Playing(
+    return PersonRuns(
         folder, lambda spec, data: agent or Says(knowing), ["mini"],
         lambda data: None, "none",
     )  # fmt: skip
 
 
-def with_fake_looks(table: Playing, name: str, looks: Any) -> None:
+def with_fake_looks(table: PersonRuns, name: str, looks: Any) -> None:
     now = table.standing(name)
     world = table._worlds[now.config.data]
     fake = world._replace(wearers=world.wearers._replace(looks=looks))
     table._worlds[now.config.data] = fake
 
 
-async def to_the_end(table: Playing, name: str) -> Standing:
+async def to_the_end(table: PersonRuns, name: str) -> PersonRunState:
     """Ask for the truth of every goal, but of each conversation's last: that is let be."""
     now = table.standing(name)
     while not now.finished:

@@ -15,7 +15,7 @@ from planted_runs import make_session, plant
 from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
 from simulator.run.runner import Progress
 from simulator.store.run_reader import RunReader
-from simulator.terminal.cost_cap import CostCap, counted_conversations
+from simulator.terminal.cost_cap import CostCapReached, counted_conversations
 from simulator.terminal.progress import PlainProgress, stage_bars
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +122,7 @@ def test_the_cost_cap_ends_a_run() -> None:
     with counted_conversations(10, max_cost=0.25) as advance:
         advance(finished("clean", 0.1))
         advance(finished("clean", 0.1))
-        with pytest.raises(CostCap, match=r"has cost \$0.30 and --max-cost is \$0.25"):
+        with pytest.raises(CostCapReached, match=r"has cost \$0.30 and --max-cost is \$0.25"):
             advance(finished("clean", 0.1))
 
 
@@ -133,7 +133,7 @@ def test_a_cost_cap_that_the_last_conversation_reaches_ends_nothing() -> None:
             advance(finished("clean", 0.1))
             try:
                 advance(finished("clean", 0.1))
-            except CostCap:
+            except CostCapReached:
                 ended[conversations] = True
             else:
                 ended[conversations] = False

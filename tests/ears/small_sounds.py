@@ -12,7 +12,7 @@ from small_runs import Equality, make_session
 
 from mmrag.records import Heard, Reference, Turn
 from simulator.ears.sounds import Sound
-from simulator.ears.speech_pipeline import Hearing
+from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_store import RunStore
@@ -51,11 +51,13 @@ class Writes:
         return Heard(text=self.text)
 
 
-def tones(**more) -> Hearing:
-    return Hearing(ToneVoice(), ToneEar(), **more)
+def tones(**more) -> SpeechPipeline:
+    return SpeechPipeline(ToneVoice(), ToneEar(), **more)
 
 
-def hold(folder: Path, agent: object, hearing: Hearing, *, sessions: int = 2, **plan) -> None:
+def hold(
+    folder: Path, agent: object, hearing: SpeechPipeline, *, sessions: int = 2, **plan
+) -> None:
     with RunStore(folder) as store:
         store.set_meta("judge", Equality.id)
         hearing.keep = store.keep_sounds

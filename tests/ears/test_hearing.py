@@ -12,11 +12,11 @@ from small_sounds import Writes, tones, turn, wav
 
 from mmrag.errors import DataError, ServiceError, ServiceTimeout
 from simulator.ears.sounds import RATE, Sound
-from simulator.ears.speech_pipeline import MOST_HEARD, Hearing
+from simulator.ears.speech_pipeline import MOST_HEARD, SpeechPipeline
 from simulator.ears.tones import ToneEar, ToneVoice
 
 
-def heard(hearing: Hearing, condition: str = "quiet", **more):
+def heard(hearing: SpeechPipeline, condition: str = "quiet", **more):
     return asyncio.run(hearing.hear(turn(**more), condition))
 
 
@@ -37,10 +37,10 @@ def test_two_hearings_give_the_same_bytes_and_another_seed_others() -> None:
 def test_nothing_is_heard_twice(tmp_path: Path) -> None:
     ear = Writes("what does this toast")
     for _ in range(2):
-        made = heard(Hearing(ToneVoice(), ear, cache=tmp_path), "wind@3")
+        made = heard(SpeechPipeline(ToneVoice(), ear, cache=tmp_path), "wind@3")
         assert made.heard.text == "what does this toast"
     assert ear.asked == 1
-    heard(Hearing(ToneVoice(), ear, cache=tmp_path), "wind@4")
+    heard(SpeechPipeline(ToneVoice(), ear, cache=tmp_path), "wind@4")
     assert ear.asked == 2
 
 
@@ -48,9 +48,11 @@ def test_a_recogniser_that_repeats_itself_costs_the_turn_and_is_not_cached(tmp_p
     ear = Writes("and the " * 1250)
     for _ in range(2):
         with pytest.raises(ServiceError, match="10,000 characters"):
-            heard(Hearing(ToneVoice(), ear, cache=tmp_path))
+            heard(SpeechPipeline(ToneVoice(), ear, cache=tmp_path))
     assert ear.asked == 2
-    assert len(heard(Hearing(ToneVoice(), Writes("x" * MOST_HEARD))).heard.text) == MOST_HEARD
+    assert (
+        len(heard(SpeechPipeline(ToneVoice(), Writes("x" * MOST_HEARD))).heard.text) == MOST_HEARD
+    )
 
 
 @pytest.mark.parametrize(("seconds", "why"), [(0, "holds no sound"), (600, "longer than 60 s")])
@@ -58,12 +60,12 @@ def test_a_voice_that_says_nothing_or_too_much_is_named(tmp_path: Path, seconds,
     voice = ToneVoice()
     voice.say = lambda _: Sound(np.zeros(seconds * RATE, np.float32))
     with pytest.raises(ServiceError, match=f"the voice tones:1 failed: .*{why}"):
-        heard(Hearing(voice, ToneEar(), cache=tmp_path))
+        heard(SpeechPipeline(voice, ToneEar(), cache=tmp_path))
     assert not list(tmp_path.iterdir()), "what fails is said again"
 
 
 def test_what_cannot_be_shown_is_not_kept() -> None:
-    assert heard(Hearing(ToneVoice(), Writes("a\x00b\nc"))).heard.text == "a b c"
+    assert heard(SpeechPipeline(ToneVoice(), Writes("a\x00b\nc"))).heard.text == "a b c"
 
 
 def test_a_recogniser_that_hangs_is_left_behind() -> None:
@@ -74,7 +76,7 @@ def test_a_recogniser_that_hangs_is_left_behind() -> None:
             go.wait()
             return super().hear(sound)
 
-    hearing = Hearing(ToneVoice(), Hangs(), seconds=0.05)
+    hearing = SpeechPipeline(ToneVoice(), Hangs(), seconds=0.05)
 
     async def several() -> list[object]:
         return [await asyncio.gather(hearing.hear(turn(), "quiet"), return_exceptions=True)
@@ -96,10 +98,10 @@ def test_a_part_that_fails_is_named_and_is_no_fault_of_agent_or_data(error) -> N
     voice, ear = ToneVoice(), ToneEar()
     voice.say = fails
     with pytest.raises(ServiceError, match="the voice tones:1 failed"):
-        heard(Hearing(voice, ToneEar()))
+        heard(SpeechPipeline(voice, ToneEar()))
     ear.hear = fails
     with pytest.raises(ServiceError, match="the ear tones:1 failed"):
-        heard(Hearing(ToneVoice(), ear))
+        heard(SpeechPipeline(ToneVoice(), ear))
 
 
 @pytest.mark.parametrize("query", ["", "?!", "word " * 300])

@@ -15,7 +15,7 @@ from small_sounds import Writes, hold, tones, turn, wav
 
 from mmrag.errors import Denied, SpecError, UsageError
 from mmrag.records import Reply, Status
-from simulator.ears.speech_pipeline import Hearing
+from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions
@@ -79,9 +79,9 @@ def test_a_run_that_broke_off_goes_on(tmp_path: Path) -> None:
 
     ear = Falls("question?")
     with pytest.raises(Denied):
-        hold(tmp_path / "a", ByNumber(), Hearing(ToneVoice(), ear), sessions=1, spoken=("quiet",),
-             concurrency=1)  # fmt: skip
-    hold(tmp_path / "a", ByNumber(), Hearing(ToneVoice(), Writes("question?")), sessions=1,
+        hold(tmp_path / "a", ByNumber(), SpeechPipeline(ToneVoice(), ear), sessions=1,
+             spoken=("quiet",), concurrency=1)  # fmt: skip
+    hold(tmp_path / "a", ByNumber(), SpeechPipeline(ToneVoice(), Writes("question?")), sessions=1,
          spoken=("quiet",))  # fmt: skip
     with RunReader(tmp_path / "a") as run:
         assert [r.heard.text for r in run.turns("s000", "quiet") if r.reply] == ["question?"] * 4
@@ -96,7 +96,7 @@ def test_what_is_not_heard_costs_its_turn_and_nothing_else(tmp_path: Path) -> No
             return heard
 
     agent = ByNumber(lambda _s, _t: "c")
-    hearing = Hearing(ToneVoice(), Fails())
+    hearing = SpeechPipeline(ToneVoice(), Fails())
     hold(tmp_path / "a", agent, hearing, sessions=1, spoken=("quiet",), concurrency=1)
     with RunReader(tmp_path / "a") as run:
         results = run.turns("s000", "quiet")
@@ -115,7 +115,13 @@ def test_a_broken_ear_is_never_the_agents_failure(tmp_path: Path) -> None:
             raise RuntimeError("no device")
 
     agent = ByNumber(lambda _s, _t: "c")
-    hold(tmp_path / "a", agent, Hearing(ToneVoice(), Breaks()), spoken=("quiet",), concurrency=1)
+    hold(
+        tmp_path / "a",
+        agent,
+        SpeechPipeline(ToneVoice(), Breaks()),
+        spoken=("quiet",),
+        concurrency=1,
+    )
     with RunReader(tmp_path / "a") as run:
         assert {r.status for r in run.turns("s000", "quiet")} == {Status.EAR_ERROR}
         (loaded,), _, _ = load_report_runs([run], ReportOptions(agent_errors="incorrect"))
@@ -144,7 +150,7 @@ def test_who_heard_nothing_is_told_before_all_else(tmp_path: Path) -> None:
             return msgspec.structs.replace(heard, text=" ")
 
     agent = ByNumber(lambda _s, _t: "c")
-    hold(tmp_path / "a", agent, Hearing(ToneVoice(), Deaf()), spoken=("quiet",))
+    hold(tmp_path / "a", agent, SpeechPipeline(ToneVoice(), Deaf()), spoken=("quiet",))
     hold(tmp_path / "b", agent, tones(), spoken=("quiet",))
     with RunReader(tmp_path / "a") as run:
         for warnings in (score_run(run)["warnings"], whole_report(run)["warnings"]):
@@ -157,7 +163,9 @@ def test_all_turns_have_what_was_heard(tmp_path: Path) -> None:
     from simulator.reports.draw.write import make_report
 
     ear = Writes("what <b> costs")
-    hold(tmp_path / "a", ByNumber(), Hearing(ToneVoice(), ear), sessions=1, spoken=("quiet",))
+    hold(
+        tmp_path / "a", ByNumber(), SpeechPipeline(ToneVoice(), ear), sessions=1, spoken=("quiet",)
+    )
     with RunReader(tmp_path / "a") as run:
         asked = [r.status is not Status.SKIPPED_AFTER_STOP for r in run.turns("s000", "quiet")]
     turns = make_report([tmp_path / "a"], tmp_path / "report")["runs"][0]["turns"]
@@ -185,7 +193,13 @@ def test_the_curve_of_a_noise_begins_with_speech_in_quiet(tmp_path: Path) -> Non
             return msgspec.structs.replace(heard, text="x" if "1 of" in heard.text else "what")
 
     for name, conditions in (("a", ("quiet", "street@3")), ("b", ("street@3",))):
-        hold(tmp_path / name, Reads(), Hearing(ToneVoice(), Half()), sessions=6, spoken=conditions)
+        hold(
+            tmp_path / name,
+            Reads(),
+            SpeechPipeline(ToneVoice(), Half()),
+            sessions=6,
+            spoken=conditions,
+        )
     for name, start in (("a", "quiet"), ("b", "clean")):
         with RunReader(tmp_path / name) as run:
             report = whole_report(run)["runs"][0]
@@ -265,7 +279,7 @@ def test_the_replay_marks_what_was_lost_and_plays_both(tmp_path: Path) -> None:
     from ui.render import render
     from ui.replay.conversation_view import conversation
 
-    ear = Hearing(ToneVoice(), Writes("question <b> of 0?"))
+    ear = SpeechPipeline(ToneVoice(), Writes("question <b> of 0?"))
     hold(tmp_path / "a", ByNumber(), ear, sessions=1, spoken=("street@3",))
     with RunReader(tmp_path / "a") as run:
         view = conversation(run, "a", "s000", "street@3")
@@ -312,7 +326,7 @@ def test_a_live_wearer_says_what_was_misheard_and_it_is_proved(tmp_path: Path) -
     from simulator.wearer.talk import KEY
     from simulator.wearer.wearer_view import sight_of
 
-    hearing = Hearing(ToneVoice(), LosesAWord())
+    hearing = SpeechPipeline(ToneVoice(), LosesAWord())
     with RunStore(tmp_path / "run") as store:
         store.set_meta("judge", ExactJudge.id)
         asyncio.run(run_sessions(

@@ -26,7 +26,7 @@ from simulator.experiments.sweep import parse_vary, setting_folder, settings_of
 from simulator.parts import resources
 from simulator.parts import run_parts as parts
 from simulator.reports.draw.sweep import write_sweep
-from simulator.terminal.cost_cap import CostCap
+from simulator.terminal.cost_cap import CostCapReached
 
 FILLER = "Nothing of note was recorded in that year. " * 12
 
@@ -247,7 +247,9 @@ def test_the_measures_of_the_last_setting_do_not_overspend(
              "mode=b", "--agent", f"python:name={__name__}/Paid", "--measures", "quest_recall",
              "--model", "paid", "--concurrency", 1]  # fmt: skip
     for most in ("0.95", "0.95", "2"):  # the second time nothing more is spent
-        told = mmrag("lab", "sweep", *given, "--max-cost", most, code=CostCap.exit_code).stderr
+        told = mmrag(
+            "lab", "sweep", *given, "--max-cost", most, code=CostCapReached.exit_code
+        ).stderr
         assert f"has cost ${Paid.cost:.2f} and --max-cost is ${float(most):.2f}" in told
         assert Paid.cost < float(most) + 0.3, "no more than the call that it took"
 

@@ -21,11 +21,11 @@ from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message, Resources
 from mmrag.records import Evidence, Query, Reply, Session, Status, TurnResult
 from simulator.faults import current_fault, failing_parts, picture_faults
-from simulator.faults.current_fault import DELAYS, Met
+from simulator.faults.current_fault import DELAYS, ActiveFault
 from simulator.faults.failing_parts import with_faults
 from simulator.faults.fault_kinds import KINDS, SHARES, WRONG_INPUT, faults, is_hit
-from simulator.faults.picture_faults import arrived
-from simulator.faults.wrong_inputs import strangers
+from simulator.faults.picture_faults import apply_picture_fault
+from simulator.faults.wrong_inputs import other_conversations
 from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_parts import Parts
 from simulator.run.engine import Rules
@@ -93,7 +93,9 @@ def held(folder: Path, sessions: list[Session], *conditions: str, **rules: Any) 
     with RunStore(folder) as store:
         store.set_meta("judge", "equality")
         never = StopPolicy.parse("never")
-        chosen = Rules(**{"seconds": 5.0, "seed": 7, "strangers": strangers(made()), **rules})
+        chosen = Rules(
+            **{"seconds": 5.0, "seed": 7, "strangers": other_conversations(made()), **rules}
+        )
         plan = Plan(faults=conditions, stop=never, rules=chosen, concurrency=64)
         work = iter(list(enumerate(sessions)))
         agent = Everything(with_faults(RESOURCES))
@@ -240,16 +242,16 @@ def test_a_fault_leaves_nothing_in_the_cache(tmp_path: Path) -> None:
 
     cached = with_faults(share(RESOURCES, Cache()))
     assert cached.web_search is not None
-    with current_fault.meeting(current_fault.Met(kind="web-wrong", draw=0.5)):
+    with current_fault.under_fault(current_fault.ActiveFault(kind="web-wrong", draw=0.5)):
         wrong = cached.web_search.search_text(["q"], 3)[0]
     right = cached.web_search.search_text(["q"], 3)[0]
     assert [e.id for e in right] == ["q-0", "q-1", "q-2"]
     assert [e.id for e in wrong] == ["q-3", "q-4", "q-5"]
-    with current_fault.meeting(current_fault.Met(kind="web-stale", draw=0.5)):
+    with current_fault.under_fault(current_fault.ActiveFault(kind="web-stale", draw=0.5)):
         stale = cached.web_search.search_text(["q"], 4)[0]
     assert [e.id for e in stale] == ["q-0", "q-1"]  # the newer half is not known yet
     assert cached.image_search is not None
-    with current_fault.meeting(current_fault.Met(kind="web-stale", draw=0.5)):
+    with current_fault.under_fault(current_fault.ActiveFault(kind="web-stale", draw=0.5)):
         assert len(cached.image_search.search_images([LazyImage.from_bytes(b"x")], 4)[0]) == 4
 
 
@@ -273,7 +275,7 @@ def test_earlier_pictures_of_a_conversation_arrive_no_better_than_the_last(kind:
     Image.fromarray(noise).save(buffer, "PNG")
     image = LazyImage.from_bytes(buffer.getvalue())
     query = Query(text="?", image=image, earlier=(image, image), turn_index=2)
-    found = arrived(query, Met(kind=kind, draw=0.5))
+    found = apply_picture_fault(query, ActiveFault(kind=kind, draw=0.5))
     if kind == "picture-missing":
         assert found.image is None
         assert found.earlier == ()

@@ -9,13 +9,13 @@ from small_runs import make_session
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Exchange, Query
-from simulator.faults.current_fault import Met
-from simulator.faults.wrong_inputs import POOL, given, strangers
+from simulator.faults.current_fault import ActiveFault
+from simulator.faults.wrong_inputs import POOL, apply_input_fault, other_conversations
 from simulator.parts.run_parts import Parts
 from simulator.run.run_config import RunConfig
 
 SESSIONS = [make_session(n) for n in range(12)]
-OTHERS = strangers(SESSIONS)
+OTHERS = other_conversations(SESSIONS)
 RED, BLUE = (220, 20, 20), (20, 20, 220)
 
 
@@ -24,9 +24,9 @@ def asked(text: str = "What does the red mug cost?", turn: int = 0, **more: obje
     return Query(text=text, image=image, session_id="s000", turn_index=turn, **more)
 
 
-def met(kind: str, query: Query, draw: float = 0.4) -> tuple[Query, Met]:
-    fault = Met(kind=kind, draw=draw)
-    return given(query, fault, OTHERS, (0.0, 0.0, 8.0, 16.0)), fault
+def met(kind: str, query: Query, draw: float = 0.4) -> tuple[Query, ActiveFault]:
+    fault = ActiveFault(kind=kind, draw=draw)
+    return apply_input_fault(query, fault, OTHERS, (0.0, 0.0, 8.0, 16.0)), fault
 
 
 def test_half_of_the_question_comes() -> None:
@@ -68,10 +68,10 @@ def test_the_view_of_before_does_not_show_the_thing() -> None:
     pixels = np.full((60, 100, 3), BLUE, np.uint8)
     pixels[10:50, 60:100] = RED
     image = LazyImage.from_pil(Image.fromarray(pixels))
-    fault = Met(kind="stale-picture", draw=0.5)
-    query = given(asked(), fault, (), None)
+    fault = ActiveFault(kind="stale-picture", draw=0.5)
+    query = apply_input_fault(asked(), fault, (), None)
     assert fault.is_felt  # also where nobody says what the thing is
-    query = given(Query(text="?", image=image), fault, (), (60.0, 10.0, 100.0, 50.0))
+    query = apply_input_fault(Query(text="?", image=image), fault, (), (60.0, 10.0, 100.0, 50.0))
     shown = np.asarray(query.image.pil())
     assert shown.shape == pixels.shape
     assert (shown[:, :, 0] < 80).all()
@@ -79,11 +79,11 @@ def test_the_view_of_before_does_not_show_the_thing() -> None:
 
 @pytest.mark.parametrize("kind", ["other-stream", "previous-picture", "stale-picture"])
 def test_without_a_picture_or_anybody_else_nothing_is_felt(kind: str) -> None:
-    fault = Met(kind=kind, draw=0.5)
+    fault = ActiveFault(kind=kind, draw=0.5)
     query = Query(text="?")
-    assert given(query, fault, OTHERS) is query
+    assert apply_input_fault(query, fault, OTHERS) is query
     if kind != "stale-picture":
-        assert given(asked(), fault, OTHERS[:1]) == asked()
+        assert apply_input_fault(asked(), fault, OTHERS[:1]) == asked()
     assert not fault.is_felt
 
 

@@ -20,7 +20,7 @@ from mmrag import optional_packages
 from mmrag.errors import DataError, Denied, SpecError, Unavailable
 from mmrag.records import Heard, Query, Status
 from simulator.ears.sounds import RATE, Sound, read
-from simulator.ears.speech_pipeline import Hearing
+from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.glasses import server
 from simulator.glasses.simulated_glasses import Pair, Spoken
@@ -49,8 +49,8 @@ class Waits(ToneEar):
         return super().hear(sound)
 
 
-def tones(ear: Any = None, **more: Any) -> Hearing:
-    return Hearing(None, ear or ToneEar(), **more)
+def tones(ear: Any = None, **more: Any) -> SpeechPipeline:
+    return SpeechPipeline(None, ear or ToneEar(), **more)
 
 
 def reply(worn: Worn, to: str, sound: Any, **query: str) -> httpx.Response:
@@ -180,7 +180,7 @@ def test_without_the_extra_one_line_names_it_and_words_are_heard(worn: Callable[
 def test_an_ear_is_needed_only_by_those_who_reply_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optional_packages, "find_spec", lambda _: None)
     assert isinstance(ear_alone(RunConfig()), Unavailable)
-    assert isinstance(ear_alone(RunConfig(ear="tones")), Hearing)
+    assert isinstance(ear_alone(RunConfig(ear="tones")), SpeechPipeline)
     with pytest.raises(SpecError, match="no ear"):
         ear_alone(RunConfig(ear="nonsense"))
 

@@ -17,7 +17,7 @@ from mmrag.agent_hooks import end_agent
 from mmrag.errors import Unavailable
 from mmrag.local_server import listen
 from mmrag.records import Session
-from simulator.ears.speech_pipeline import Hearing
+from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.glasses.server import GlassesServer
 from simulator.run.capture_optics import CaptureOptics
@@ -34,7 +34,8 @@ class Worn:
 
     def __init__(
         self, folder: Path, sessions: list[Session], *, seconds: float = 30.0, token: str = "",
-        ear: Hearing | Unavailable = NO_EAR, optics: CaptureOptics | None = None, **plan: Any,
+        ear: SpeechPipeline | Unavailable = NO_EAR, optics: CaptureOptics | None = None,
+        **plan: Any,
     ) -> None:  # fmt: skip
         at = listen("127.0.0.1", 0)
         self.address = f"http://127.0.0.1:{at.getsockname()[1]}"
@@ -46,7 +47,7 @@ class Worn:
 
     def _run(self) -> None:
         async def hold(store: RunStore) -> None:
-            hearing = Hearing(ToneVoice(), ToneEar())
+            hearing = SpeechPipeline(ToneVoice(), ToneEar())
             hearing.keep = store.keep_sounds
             try:
                 work = iter(list(enumerate(self.sessions)))

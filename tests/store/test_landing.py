@@ -10,7 +10,7 @@ from concurrent.futures import Future
 import pytest
 
 from mmrag.errors import StoreError
-from simulator.store.commit_waiter import Gathering, Landing
+from simulator.store.commit_waiter import CommitWaiter, Gathering
 
 
 def on_disk() -> Future[None]:
@@ -27,7 +27,7 @@ def test_turns_that_are_over_together_are_written_together() -> None:
         return on_disk()
 
     async def main() -> None:
-        landing = Landing()
+        landing = CommitWaiter()
 
         async def turn(number: int) -> None:
             log.append(f"over {number}")
@@ -45,7 +45,7 @@ def test_what_cannot_be_written_fails_its_own_turn_only() -> None:
         raise StoreError("the disk is full")
 
     async def main() -> list[BaseException | None]:
-        landing = Landing()
+        landing = CommitWaiter()
         both = (landing.of(full), landing.of(on_disk))
         return await asyncio.gather(*both, return_exceptions=True)
 
@@ -62,7 +62,7 @@ def test_a_turn_is_written_although_its_conversation_was_cancelled() -> None:
         return on_disk()
 
     async def main() -> None:
-        landing = Landing()
+        landing = CommitWaiter()
         task = asyncio.create_task(landing.of(write))
         await asyncio.sleep(0)
         task.cancel()
@@ -91,7 +91,7 @@ def test_ctrl_c_between_a_look_and_the_word_is_no_fault() -> None:
             left.set_result(None)
             return left
 
-        turn = asyncio.ensure_future(Landing().of(write))
+        turn = asyncio.ensure_future(CommitWaiter().of(write))
         with pytest.raises(asyncio.CancelledError):
             await turn
         return faults

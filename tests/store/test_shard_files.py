@@ -14,7 +14,7 @@ from mmrag.errors import ConflictError, StoreError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Outcome, Reply, Session, Status, TurnResult, Verdict
 from simulator.run.results.turn_results import score_run
-from simulator.store.leases import Lease, ShardStore, following
+from simulator.store.leases import Lease, ShardStore, copy_shards_while_written
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.store.shard_files import shard_folders
@@ -125,7 +125,7 @@ def test_a_run_is_followed_while_its_shards_are_written(run: Path) -> None:
         shard = ShardStore(run, 0)
         epoch = begun(shard)
         assert commits(shard, epoch, said(0))
-        with following(store) as gather:
+        with copy_shards_while_written(store) as gather:
             assert gather() == 1
             assert gather() == 0
             assert commits(shard, epoch, said(1), said(2))
@@ -185,7 +185,7 @@ def test_a_conversation_that_grows_is_followed_turn_by_turn(run: Path) -> None:
     with RunStore(run) as store:
         shard = ShardStore(run, 0)
         epoch = begun(shard)
-        with following(store) as gather:
+        with copy_shards_while_written(store) as gather:
             for turns in (5, 6):
                 longer = {"session": grown(turns), "position": 0}
                 assert commits(shard, epoch, said(turns), **longer)

@@ -41,7 +41,7 @@ from ui.replay.catalogue import Catalogue
 from ui.replay.people_verdicts import VerdictDesk
 from ui.views.lab_view import degrade_picture
 from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat
-from ui.views.robustness_view import EXAMPLES, Breakage
+from ui.views.robustness_view import EXAMPLES, RobustnessFigures
 
 
 def opened(folder: Path) -> dict[str, Catalogue]:
@@ -137,7 +137,7 @@ def test_a_link_to_nowhere_says_so(tmp_path: Path, query: dict[str, str], words:
 
 
 def test_all_turns_behind_a_cell_are_counted_and_few_are_shown(tmp_path: Path) -> None:
-    breakage = Breakage(Analysis(opened(write_run(tmp_path / "run", 70))))
+    breakage = RobustnessFigures(Analysis(opened(write_run(tmp_path / "run", 70))))
     found = breakage.examples("run", "low-light@3")
     assert (found.n, found.lost, found.won) == (210, 140, 0)  # turns 1 and 2 of each are lost
     assert len(found.shown) == EXAMPLES
@@ -613,7 +613,7 @@ def test_a_page_and_a_report_give_the_same_intervals(tmp_path: Path) -> None:
     with RunReader(folder) as run:
         loaded, stop, errors = load_report_runs([run], ReportOptions())
         reported = build_report(loaded, stop, errors, ReportOptions(failures=0))["runs"][0]
-    page = Breakage(analysis).of("run")
+    page = RobustnessFigures(analysis).of("run")
     assert list(page.every_point) == reported["robustness"]["points"]
     assert page.worst is None  # the same conversations in another order: that is chance
     (cell,) = page.kinds[0].cells

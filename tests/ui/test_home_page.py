@@ -30,7 +30,7 @@ from ui.pages.home import Home
 from ui.pages.script_calls import calls
 from ui.render import points, render
 from ui.replay.analysis import Analysis
-from ui.views.robustness_view import Breakage
+from ui.views.robustness_view import RobustnessFigures
 
 
 def settled(find: Callable[[], Any]) -> Any:
@@ -153,7 +153,7 @@ def test_the_largest_loss_is_the_same_on_every_page(tmp_path: Path) -> None:
         store.add_verdict(result(session(0, "clean"), 0, "c"), verdict).result()
     page = home(tmp_path)
     wrong = page.show_wrong({"run": "run"})["wrong"]
-    worst = Breakage(page.analysis).of("run").worst
+    worst = RobustnessFigures(page.analysis).of("run").worst
     assert worst is not None
     assert f">{points(worst.points / 100)}<" in wrong
 

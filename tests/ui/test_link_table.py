@@ -10,12 +10,12 @@ from simulator.store.run_reader import RunReader
 from ui.render import render
 from ui.replay.analysis import Analysis
 from ui.replay.catalogue import Catalogue
-from ui.views.robustness_view import Breakage, curves
+from ui.views.robustness_view import RobustnessFigures, curves
 
 
 def test_the_page_shows_what_each_link_costs(tmp_path: Path) -> None:
     run = write_linked_run(tmp_path / "run")
-    breakage = Breakage(Analysis({"run": Catalogue(RunReader(run))}))
+    breakage = RobustnessFigures(Analysis({"run": Catalogue(RunReader(run))}))
     page = breakage.of("run")
     assert page.link is not None
     assert [row["lost"] for row in page.link["rows"]] == [0, 34]

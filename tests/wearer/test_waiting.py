@@ -20,7 +20,7 @@ from mmrag.errors import AgentError, SpecError, Unavailable
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult
 from simulator.ears.speech_pipeline import Spoken
-from simulator.faults.current_fault import DELAYS, Met, declared
+from simulator.faults.current_fault import DELAYS, ActiveFault, declared_seconds
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
 from simulator.reports.read.turn_frame import load_frame
@@ -123,13 +123,13 @@ def test_a_picture_that_is_sent_is_waited_for_once() -> None:
     session = msgspec.structs.replace(
         plain, capture=sent, turns=(plain.turns[0], later, *plain.turns[2:])
     )
-    assert [declared(session, turn, None) for turn in session.turns[:3]] == [4.5, 0, 0]
+    assert [declared_seconds(session, turn, None) for turn in session.turns[:3]] == [4.5, 0, 0]
     same = msgspec.structs.replace(session, turns=plain.turns)
-    assert [declared(same, turn, None) for turn in same.turns[:3]] == [4.5, 0, 0]
+    assert [declared_seconds(same, turn, None) for turn in same.turns[:3]] == [4.5, 0, 0]
     anew = msgspec.structs.replace(later, capture=sent)
-    assert declared(session, anew, None) == 4.5
-    late = Met(kind="delay-9", draw=0.0)
-    assert declared(session, session.turns[0], late) == 13.5
+    assert declared_seconds(session, anew, None) == 4.5
+    late = ActiveFault(kind="delay-9", draw=0.0)
+    assert declared_seconds(session, session.turns[0], late) == 13.5
     assert late.is_felt
 
 

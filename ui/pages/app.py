@@ -11,7 +11,7 @@ os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")  # before gradio is i
 
 import gradio as gr
 
-from simulator.application.person_run import Playing
+from simulator.application.person_run import PersonRuns
 from ui.home.launch import Launcher
 from ui.pages.compare import Compare
 from ui.pages.home import Home
@@ -45,7 +45,7 @@ class LiveSetup(NamedTuple):
     """Where what the board computed is kept."""
     data: str = ""
     """The world that the agents search; empty where they search none."""
-    playing: Playing | None = None
+    playing: PersonRuns | None = None
     """Runs that persons play; None where none can be."""
 
 

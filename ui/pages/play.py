@@ -12,7 +12,7 @@ import gradio as gr
 
 from mmrag.agents.external.reply_checks import says_nothing
 from mmrag.errors import MmragError
-from simulator.application.person_run import PICTURES, Playing, Standing
+from simulator.application.person_run import PICTURES, PersonRuns, PersonRunState
 from ui.opened_runs import open_runs
 from ui.pages.message_box import when_sent
 from ui.pages.route import address_of
@@ -32,14 +32,14 @@ class PlaySeat:
     """What one tab shows."""
 
     def __init__(self) -> None:
-        self.now: Standing | None = None
+        self.now: PersonRunState | None = None
         self.wanted = ""
         """The run that the address named last."""
         self.lock = asyncio.Lock()
         """Held while the assistant works on what was said."""
         self.saying = ""
 
-    def come(self, now: Standing) -> None:
+    def come(self, now: PersonRunState) -> None:
         """Show a run; what is said in another one holds nothing up in this."""
         if self.now is None or self.now.run != now.run:
             self.lock, self.saying = asyncio.Lock(), ""
@@ -54,7 +54,7 @@ class PlayPage:
     """The page with its event handlers; built inside Live, which has its route."""
 
     def __init__(
-        self, runs: MutableMapping[str, Catalogue], playing: Playing, agents: list[str]
+        self, runs: MutableMapping[str, Catalogue], playing: PersonRuns, agents: list[str]
     ) -> None:
         self.runs, self.playing, self.agents = runs, playing, agents
 
@@ -245,7 +245,7 @@ class PlayPage:
         return await self._shown(seat, now and self.playing.go_on(now.run), done_text="")
 
     async def _shown(
-        self, seat: PlaySeat, done: Awaitable[Standing] | None, *,
+        self, seat: PlaySeat, done: Awaitable[PersonRunState] | None, *,
         done_text: Any = _AS_TYPED, text: Any = _AS_TYPED,
     ) -> list[Any]:  # fmt: skip
         """The page after something was done; where it could not be, as it stands and why. What
@@ -301,7 +301,7 @@ def _html(value: str, elem_id: str, script: str | None = None) -> gr.HTML:
     return gr.HTML(value, elem_id=elem_id, elem_classes="mm-root", apply_default_css=False, **more)
 
 
-def _picture(now: Standing | None) -> str:
+def _picture(now: PersonRunState | None) -> str:
     image = None if now is None else playwork.picture_of(now)
     if now is None or image is None:
         return render("play_picture.html.j2", picture="")
@@ -313,7 +313,7 @@ def _picture(now: Standing | None) -> str:
     )  # fmt: skip
 
 
-def _card(now: Standing | None) -> str:
+def _card(now: PersonRunState | None) -> str:
     if now is None:
         return render("play_card.html.j2", now=None)
     return render(
@@ -330,7 +330,7 @@ def _card(now: Standing | None) -> str:
     )
 
 
-def _talk(now: Standing | None, asking: str = "", waited: float = 0.0) -> str:
+def _talk(now: PersonRunState | None, asking: str = "", waited: float = 0.0) -> str:
     turns = [] if now is None else playwork.turns_of(now)
     return render("play_talk.html.j2", turns=turns, asking=asking, waited=waited)
 

@@ -12,7 +12,7 @@ from typing import Any
 import gradio as gr
 
 from mmrag.errors import MmragError
-from simulator.people.current_verdicts import standing_in
+from simulator.people.current_verdicts import current_verdicts
 from ui.pages.script_calls import Call, calls, whole
 from ui.render import render
 from ui.replay.catalogue import Catalogue, Filter, ListedConversation, first_turn
@@ -128,7 +128,7 @@ class Replay:
     def _filter(self, catalogue: Catalogue, asked: dict[str, str]) -> Filter:
         keys = catalogue.flipped(asked["flipped"]) if asked.get("flipped") else None
         if asked.get("people"):
-            people = frozenset(key[:2] for key in standing_in(catalogue.run))
+            people = frozenset(key[:2] for key in current_verdicts(catalogue.run))
             keys = people if keys is None else keys & people
         return Filter(
             outcome=asked.get("outcome", ""),

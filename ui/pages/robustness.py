@@ -10,7 +10,7 @@ from mmrag.errors import MmragError
 from ui.pages.script_calls import calls
 from ui.render import render
 from ui.replay.analysis import Analysis
-from ui.views.robustness_view import MIN_N, Breakage
+from ui.views.robustness_view import MIN_N, RobustnessFigures
 
 
 class Robustness:
@@ -18,7 +18,7 @@ class Robustness:
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self.breakage = Breakage(analysis)
+        self.breakage = RobustnessFigures(analysis)
 
     def build(self) -> None:
         """Put the page into the surrounding Blocks."""

@@ -8,7 +8,7 @@ import msgspec
 
 from mmrag.records import outcome_of
 from simulator.application.run_verdicts import Verdicts
-from simulator.people.current_verdicts import standing_in
+from simulator.people.current_verdicts import current_verdicts
 from simulator.people.human_verdicts import HumanVerdict, Key
 from simulator.store.run_reader import RunReader
 from ui.replay.analysis import Analysis
@@ -53,7 +53,7 @@ class VerdictDesk:
     def turns(self, name: str, session: str, condition: str, person: str) -> list[TurnWords]:
         """What people say of the turns of one conversation."""
         run = self.analysis.runs[name].run
-        standing = standing_in(run, (session,))
+        standing = current_verdicts(run, (session,))
         said: dict[tuple[Key, str], list[HumanVerdict]] = {}
         for verdict in self.verdicts(name).log().verdicts:
             said.setdefault((verdict.key, verdict.person), []).append(verdict)
@@ -80,7 +80,7 @@ class VerdictDesk:
 def judged_otherwise(run: RunReader, sessions: Collection[str]) -> Otherwise:
     """Who decided otherwise than the judge, in these sessions; each is there, if only empty."""
     found: Otherwise = {session: {} for session in sessions}
-    standing = standing_in(run, sessions)
+    standing = current_verdicts(run, sessions)
     for session, condition in {key[:2] for key in standing}:
         settled = [result for result in run.turns(session, condition) if not result.step]
         for place, result in enumerate(settled):

@@ -6,7 +6,7 @@ import msgspec
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Outcome, TurnResult, outcome_of
-from simulator.application.person_run import Standing
+from simulator.application.person_run import PersonRunState
 from simulator.reports.figures.report import command_of
 from simulator.wearer.moves import COSTS
 from simulator.wearer.talk import TalkBounds
@@ -43,7 +43,7 @@ class GoalMark(msgspec.Struct, frozen=True):
     current: bool
 
 
-def settled(now: Standing) -> dict[int, TurnResult]:
+def settled(now: PersonRunState) -> dict[int, TurnResult]:
     """Goal → its last turn, of the goals that are settled."""
     found: dict[int, TurnResult] = {}
     for turn, result in zip(now.talk.turns, now.results, strict=False):
@@ -52,7 +52,7 @@ def settled(now: Standing) -> dict[int, TurnResult]:
     return found
 
 
-def marks(now: Standing) -> list[GoalMark]:
+def marks(now: PersonRunState) -> list[GoalMark]:
     """A mark for every goal of the agenda."""
     done = settled(now)
     rows: list[GoalMark] = []
@@ -64,17 +64,17 @@ def marks(now: Standing) -> list[GoalMark]:
     return rows
 
 
-def solved(now: Standing) -> int:
+def solved(now: PersonRunState) -> int:
     """Goals that were answered."""
     return sum(outcome_of(result).is_correct for result in settled(now).values())
 
 
-def seconds_left(now: Standing) -> int:
+def seconds_left(now: PersonRunState) -> int:
     """Of the wearer's own clock."""
     return max(0, round(TalkBounds().seconds - now.talk.seconds))
 
 
-def hint(now: Standing) -> str:
+def hint(now: PersonRunState) -> str:
     """What can be done about the last reply, where the goal is still at hand."""
     if not now.talk.can_let_be:
         if now.results and not now.results[-1].status.is_failure:
@@ -87,19 +87,19 @@ def hint(now: Standing) -> str:
 _GOES_ON = "That goal is settled without an answer; you continue with the next."
 
 
-def choices(now: Standing | None) -> list[tuple[str, str]]:
+def choices(now: PersonRunState | None) -> list[tuple[str, str]]:
     """Ways to look again with the next words, as (label, way); the first is not to."""
     ways = () if now is None else now.talk.ways
     return [("as it is", ""), *((f"{way} (−{COSTS['look']} patience)", way) for way in ways)]
 
 
-def cost_words(now: Standing) -> str:
+def cost_words(now: PersonRunState) -> str:
     """What the next words cost."""
     cost = now.talk.cost()
     return f"Say it (−{cost} patience)" if cost else "Say it"
 
 
-def turns_of(now: Standing) -> list[TurnView]:
+def turns_of(now: PersonRunState) -> list[TurnView]:
     """The conversation so far; what is right is not shown before it is over."""
     return [
         msgspec.structs.replace(
@@ -110,14 +110,14 @@ def turns_of(now: Standing) -> list[TurnView]:
     ]
 
 
-def picture_of(now: Standing) -> LazyImage | None:
+def picture_of(now: PersonRunState) -> LazyImage | None:
     """What the person sees: the last picture that was taken."""
     captures = [now.seen.capture, *(turn.capture for turn in now.talk.turns)]
     taken = [capture for capture in captures if capture is not None]
     return LazyImage.from_bytes(taken[-1].image.data) if taken else None
 
 
-def boxes_of(now: Standing, size: tuple[int, int]) -> tuple[Overlay, ...]:
+def boxes_of(now: PersonRunState, size: tuple[int, int]) -> tuple[Overlay, ...]:
     """Where the thing is that the wearer looks at; not drawn over a picture taken again."""
     capture = now.seen.capture
     if capture is None or now.talk.pictures or len(now.talk.agenda.extra.get("visible", ())) < 2:
@@ -125,6 +125,6 @@ def boxes_of(now: Standing, size: tuple[int, int]) -> tuple[Overlay, ...]:
     return focus_of(capture, size, "")
 
 
-def simulated_command(now: Standing) -> str:
+def simulated_command(now: PersonRunState) -> str:
     """The command that holds the same conversations with the simulated wearer."""
     return command_of(msgspec.structs.replace(now.config, wearer="live")) or ""

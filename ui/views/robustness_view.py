@@ -82,7 +82,7 @@ class StageBar(msgspec.Struct, frozen=True):
     """Stage, turns, share."""
 
 
-class Breaking(msgspec.Struct, frozen=True, kw_only=True):
+class RobustnessPage(msgspec.Struct, frozen=True, kw_only=True):
     """Everything on the page."""
 
     run: str
@@ -119,13 +119,13 @@ class Breaking(msgspec.Struct, frozen=True, kw_only=True):
         return [] if self.diagnosis is None else in_words(self.diagnosis)
 
 
-def curves(page: Breaking) -> dict[str, Markup]:
+def curves(page: RobustnessPage) -> dict[str, Markup]:
     """By kind the report's chart of truthfulness against severity, its points buttons."""
     found = severity_curves({"clean": page.clean, "points": page.every_point}, "points")
     return {chart.title: Markup(svg(chart, chosen=True)) for chart in found}  # noqa: S704 - escaped
 
 
-def waterfalls(page: Breaking) -> list[Markup]:
+def waterfalls(page: RobustnessPage) -> list[Markup]:
     """The report's waterfalls, clean first; none where no stage was handed over."""
     charts = falls(page.diagnosis, "diagnosis") if page.diagnosis else []
     return [Markup(svg(chart)) for chart in charts]  # noqa: S704 - escaped
@@ -158,15 +158,15 @@ class Examples(msgspec.Struct, frozen=True, kw_only=True):
     shown: tuple[Example, ...]
 
 
-class Breakage:
+class RobustnessFigures:
     """The page's figures, each run's computed once and kept until it grows."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
-        self._made: dict[str, tuple[Frame, Breaking]] = {}
+        self._made: dict[str, tuple[Frame, RobustnessPage]] = {}
         self._lock = threading.Lock()
 
-    def of(self, name: str) -> Breaking:
+    def of(self, name: str) -> RobustnessPage:
         """A run's page."""
         frame = self.analysis.frame(name)
         with self._lock:
@@ -257,7 +257,7 @@ def _chosen(frame: Frame, pairs: Pairs, dimension: str, part: str, stage: str) -
     raise UsageError(f"the run has no slice {part[:60]!r} of {dimension[:60]!r}.")
 
 
-def _breaking(name: str, frame: Frame) -> Breaking:
+def _breaking(name: str, frame: Frame) -> RobustnessPage:
     headlines = {c: headline(frame, frame.condition(c), HOW) for c in frame.conditions}
     kinds = dimensions(frame)
     found = robustness(frame, headlines, kinds, HOW, min_n=MIN_N)
@@ -270,7 +270,7 @@ def _breaking(name: str, frame: Frame) -> Breaking:
         if point["severity"]:
             by_kind.setdefault(point["kind"], {})[point["severity"]] = point
     lost = found["largest_loss"] if found else None
-    return Breaking(
+    return RobustnessPage(
         run=name,
         base=base,
         clean=headlines[base]["strict"][HEADLINE]["truthfulness_score"],

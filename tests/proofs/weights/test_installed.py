@@ -12,7 +12,7 @@ from mmrag.models.smollm2 import weights_file
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.records import Reference, Turn
 from simulator.ears.recognition_losses import loss
-from simulator.ears.speech_pipeline import Hearing
+from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.voice_and_ear import ears, voices
 
 PASSAGES = (
@@ -60,7 +60,7 @@ ASKED = ("What does this cost per night?", "who made this lamp", "Can I take thi
 
 
 def heard(condition: str) -> list[object]:
-    made = Hearing(voices.create("piper"), ears.create("whisper"))
+    made = SpeechPipeline(voices.create("piper"), ears.create("whisper"))
     turns = [Turn(index=0, id="t", query=text, reference=Reference(text="")) for text in ASKED]
 
     async def all_of_them() -> list[object]:

@@ -12,7 +12,7 @@ from small_runs import Equality, make_session, run_all
 
 from mmrag.records import Query, Reply, Session
 from simulator.faults.fault_kinds import faults
-from simulator.faults.wrong_inputs import strangers
+from simulator.faults.wrong_inputs import other_conversations
 from simulator.reports.read.fault_notices import notices
 from simulator.run.engine import Rules
 from simulator.run.stop_policies import StopPolicy
@@ -51,7 +51,8 @@ class Nervous:
 def reported(folder: Path, agent: object, sessions: list[Session] = SESSIONS) -> dict:
     run_all(
         folder / "run", sessions, agent, Equality(), faults=faults("input@3"),
-        stop=StopPolicy.parse("never"), rules=Rules(seed=3, strangers=strangers(sessions)),
+        stop=StopPolicy.parse("never"),
+        rules=Rules(seed=3, strangers=other_conversations(sessions)),
     )  # fmt: skip
     done = mmrag("report", str(folder / "run"), "--out", str(folder / "page"), "--json")
     return json.loads(done.stdout)["runs"][0]["noticing"]
