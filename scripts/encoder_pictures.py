@@ -27,7 +27,7 @@ from simulator.studio.camera.product_shot import studio
 from simulator.studio.camera.scene_to_picture import compose, seed_of
 from simulator.studio.camera.staging import Staged, stage
 from simulator.studio.tracing.tracer import trace
-from simulator.world.facts.entity_look import KINDS, LABELLED, Look
+from simulator.world.facts.look import KINDS, LABELLED, Look
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.session_pictures import CLUTTER, NEARNESS
 from simulator.world.pictures.traits import Draws

@@ -16,7 +16,7 @@ from mmrag.encoders import image_encoders, text_encoders
 from mmrag.files.images import LazyImage
 from mmrag.passages import Chunker
 from mmrag.search.index.build import build_index
-from mmrag.search.index.opened_index import Index, open_index
+from mmrag.search.index.open import Index, open_index
 from mmrag.search.index.sources import open_source
 from simulator import cli
 from simulator.world.sessions import mini_folder

@@ -122,7 +122,7 @@ def test_rooms_know_what_they_may() -> None:
 def test_only_the_studio_knows_how_pictures_are_taken() -> None:
     """Its packages are an extra, and the world asks it through `Renderer` alone."""
     its_own = {"mitsuba", "drjit", "pyoidn", "skimage", "matplotlib"}
-    below = ("simulator.world.facts.entity_look", "simulator.world.facts.invented_names", *(
+    below = ("simulator.world.facts.look", "simulator.world.facts.invented_names", *(
         f"simulator.world.pictures.{name}"
         for name in ("noise_tiles", "randomness", "referents", "scene", "traits")
     ))  # fmt: skip

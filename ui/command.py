@@ -64,7 +64,7 @@ def _need_gradio() -> None:
 
 def _check(data: str, search: str, named: list[str]) -> None:
     """Refuse at the start what would otherwise fail at the first question in Live."""
-    from mmrag.search.index.opened_index import read_manifests
+    from mmrag.search.index.open import read_manifests
     from simulator.parts.named_agents import check_agent
     from simulator.parts.run_parts import Parts
     from simulator.run.run_config import RunConfig

@@ -34,7 +34,7 @@ from mmrag.search.image.views import encode_views
 from mmrag.search.vectors.nearest import ExactVectors
 from scripts.encoder_data import Probe
 from scripts.encoder_pictures import TESTED
-from simulator.world.facts.entity_look import KINDS
+from simulator.world.facts.look import KINDS
 
 K = 30
 FAMILY, VIEWS = 8, 2

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import Attribute, attributes_of, domain_of_kind
-from simulator.world.facts.entity_look import KINDS as BY_DOMAIN
 from simulator.world.facts.fact_wording import say_value
 from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.look import KINDS as BY_DOMAIN
 from simulator.world.language.voices.voice_reader import Voice
 from simulator.world.pages.page_writer import say_time
 

@@ -205,14 +205,14 @@ def link(
     from simulator.cli.tables.link_table import print_links
     from simulator.reports.figures.headline import headline
     from simulator.reports.figures.report import ReportOptions, load_report_runs
-    from simulator.reports.losses.link_losses import sent
+    from simulator.reports.losses.link_losses import link_losses
     from simulator.store.run_reader import RunReader
 
     how = IntervalOptions(resamples=resamples, seed=seed)
     with RunReader(run) as reader:
         frame = load_report_runs([reader], ReportOptions())[0][0].frame
         headlines = {name: headline(frame, frame.condition(name), how) for name in frame.conditions}
-        found = sent(frame, headlines, how, points)
+        found = link_losses(frame, headlines, how, points)
     if found is None:
         raise UsageError(f"{run} was made without --link; run it again with --link radio, say.")
     print_links(found, as_json=as_json)

@@ -91,7 +91,7 @@ def info(folder: IndexFolder, as_json: AsJson = False) -> None:
     """Say what an index holds and how it was made."""
     import msgspec
 
-    from mmrag.search.index.opened_index import read_manifests
+    from mmrag.search.index.open import read_manifests
 
     found = [
         {"fingerprint": manifest.fingerprint, **msgspec.to_builtins(manifest)}
@@ -114,7 +114,7 @@ def verify(
     ] = False,
 ) -> None:
     """Compare every file with its hash, and rows and vectors with Chroma."""
-    from mmrag.search.index.opened_index import rebuild_derived, verify_index
+    from mmrag.search.index.open import rebuild_derived, verify_index
 
     if repair:
         for part in rebuild_derived(folder):
@@ -169,7 +169,7 @@ def search_eval(
     as_json: AsJson = False,
 ) -> None:
     """Measure hits, recall, MRR and nDCG of both searches on a world's questions, by slice."""
-    from mmrag.search.index.opened_index import open_index
+    from mmrag.search.index.open import open_index
     from simulator.experiments.search_eval import evaluate, print_figures
     from simulator.terminal.progress import stage_bars
 
@@ -202,7 +202,7 @@ def serve(
 ) -> None:
     """Offer the searches of an index over HTTP; or CRAG's mock API."""
     from mmrag.local_server import address, listen
-    from mmrag.search.index.opened_index import open_index
+    from mmrag.search.index.open import open_index
     from mmrag.search.serving.http_api import Limits, serve_http
 
     if (index is None) == (crag_kg is None):

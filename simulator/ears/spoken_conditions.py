@@ -24,10 +24,10 @@ KINDS: dict[str, str] = {
 _USUAL = 3
 
 
-def spoken(text: str) -> tuple[str, ...]:
+def parse_spoken(text: str) -> tuple[str, ...]:
     """What `--spoken` means: none, clean (said in quiet), or kinds with a level.
 
-    >>> spoken("clean,street@5,babble"), spoken("none")
+    >>> parse_spoken("clean,street@5,babble"), parse_spoken("none")
     (('quiet', 'street@5', 'babble@3'), ())
     """
     if text == "none":

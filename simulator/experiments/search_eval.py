@@ -22,7 +22,7 @@ from mmrag.metrics.retrieval import Ranking, score
 from mmrag.metrics.statistics import cluster_bootstrap
 from mmrag.protocols import Reranker
 from mmrag.records import Session
-from mmrag.search.index.opened_index import Index
+from mmrag.search.index.open import Index
 from mmrag.search.web.rerank import LexicalReranker
 from mmrag.search.web.web_search import Mode, Web
 from simulator.run.capture_optics import CaptureOptics, degradations

@@ -54,7 +54,7 @@ def make_resources(
         news = open_source(str(folder.absolute()))
         web, index = PagesByWords(news.pages, Cut().chunker), news.fingerprint
     elif folder is not None:
-        from mmrag.search.index.opened_index import open_index
+        from mmrag.search.index.open import open_index
 
         found = open_index(folder.absolute())  # an agent may change the working directory
         made.image_search, web, index = found.images, found.web, found.fingerprint
@@ -109,7 +109,7 @@ def world_of(data: str) -> Path | None:
 def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
     from mmrag.encoders import text_encoders
     from mmrag.search.index.build import build_index
-    from mmrag.search.index.opened_index import open_index
+    from mmrag.search.index.open import open_index
     from mmrag.search.index.sources import open_source
     from mmrag.search.web.word_search import PagesByWords
     from simulator.terminal.interruption import interruptible

@@ -235,7 +235,7 @@ class Parts:
 
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""
-        from simulator.ears.spoken_conditions import spoken
+        from simulator.ears.spoken_conditions import parse_spoken
         from simulator.link.profiles import over_links, read_links
         from simulator.run.capture_optics import degradations
         from simulator.run.runner import Plan
@@ -248,7 +248,7 @@ class Parts:
             links=links,
             faults=self._faults,
             stages=self._stages,
-            spoken=spoken(settings.spoken),
+            spoken=parse_spoken(settings.spoken),
             crossed=settings.crossed,
             stop=StopPolicy.parse(settings.stop, seed=settings.seed),
             rules=msgspec.structs.replace(

@@ -156,9 +156,9 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if staged and self.task != NO_TASK:
             raise SpecError("a single task has no stages: leave out --stages, or --task.")
         if self.spoken != "none":
-            from simulator.ears.spoken_conditions import spoken  # not for `--help`
+            from simulator.ears.spoken_conditions import parse_spoken  # not for `--help`
 
-            spoken(self.spoken)
+            parse_spoken(self.spoken)
             if self.wearer == "person" or self.degrade == "mix":
                 raise SpecError(
                     "spoken questions are a program's, and compared with typed ones on the same "

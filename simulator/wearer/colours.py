@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from mmrag.errors import MmragError
 from mmrag.files.images import LazyImage
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits
 
 Outline = Sequence[Sequence[float]]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mmrag.errors import SpecError
 from mmrag.records import spoken_condition
 from simulator.ears.recognition_losses import Loss, loss, marked, misheard
-from simulator.ears.spoken_conditions import split, spoken
+from simulator.ears.spoken_conditions import parse_spoken, split
 
 
 @pytest.mark.parametrize(
@@ -65,8 +65,8 @@ def test_whatever_is_heard(said, heard) -> None:
 
 
 def test_specs() -> None:
-    assert spoken("none") == ()
-    assert spoken("clean, street@3,wind,street@0") == ("quiet", "street@3", "wind@3")
+    assert parse_spoken("none") == ()
+    assert parse_spoken("clean, street@3,wind,street@0") == ("quiet", "street@3", "wind@3")
     for picture in ("clean", "low-light@3", "low-light@3+blurred@1"):
         for said in ("", "quiet", "clipped-start@5"):
             assert split(spoken_condition(picture, said)) == (picture, said)
@@ -77,7 +77,7 @@ def test_specs() -> None:
 )
 def test_what_is_no_spec_is_refused(text) -> None:
     with pytest.raises(SpecError):
-        spoken(text)
+        parse_spoken(text)
 
 
 def test_a_mark_that_stands_for_no_sound_is_no_word() -> None:

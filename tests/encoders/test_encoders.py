@@ -120,7 +120,7 @@ def test_the_built_in_encoder_tells_a_thing_from_its_look_alike(
 ) -> None:
     """Things that no training has seen, from the front and in a lived-in place."""
     from simulator.studio.camera.scene_to_picture import compose
-    from simulator.world.facts.entity_look import Look
+    from simulator.world.facts.look import Look
     from simulator.world.pictures.scene import Scene
 
     looks = [

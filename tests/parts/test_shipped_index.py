@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mmrag.encoders.vector_cache import EmbeddingCache
-from mmrag.search.index.opened_index import read_manifests
+from mmrag.search.index.open import read_manifests
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.web.bm25 import titled
 from simulator.parts import shipped_index

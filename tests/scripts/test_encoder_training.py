@@ -10,7 +10,7 @@ import pytest
 from scripts.bench.encoder import ranks
 from scripts.encoder_data import Data, Probe, alone_on_paper, over, painted_over
 from scripts.encoder_pictures import FAMILIES, QUERY, TESTED, families, look_of, unseen_kinds
-from simulator.world.facts.entity_look import KINDS
+from simulator.world.facts.look import KINDS
 
 
 def test_some_kinds_of_as_many_domains_are_never_trained_on() -> None:

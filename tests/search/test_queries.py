@@ -17,7 +17,7 @@ from small_index import COLOURS, build, coloured
 from mmrag.errors import DataError, ImageError, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.search.image.regions import regions_of
-from mmrag.search.index.opened_index import Index, open_index
+from mmrag.search.index.open import Index, open_index
 from mmrag.search.serving.public_package import UnifiedSearchPipeline, fetch
 from mmrag.search.web.web_search import Web
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator.studio.solid.scene_types import Thing
 from simulator.studio.things.kinds import build
-from simulator.world.facts.entity_look import KINDS, Look
+from simulator.world.facts.look import KINDS, Look
 
 Bounds = tuple[tuple[float, float, float], tuple[float, float, float]]
 

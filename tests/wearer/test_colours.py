@@ -12,7 +12,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Outcome
 from simulator.wearer.colours import colours_of, has, painted
 from simulator.wearer.wearer_view import sight_of
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, oklch
 
 HALVES = [[(0, 0), (39, 0), (39, 39), (0, 39)], [(40, 0), (79, 0), (79, 39), (40, 39)]]

@@ -24,7 +24,7 @@ from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import HOW, ReportOptions, main_condition
 from simulator.reports.figures.robustness import robustness, stages
 from simulator.reports.figures.slices import Dimension, dimensions, slice_table, title_of
-from simulator.reports.losses.link_losses import sent
+from simulator.reports.losses.link_losses import link_losses
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.paired_turns import Pairs, match
 from simulator.reports.read.session_sums import Mask
@@ -285,7 +285,7 @@ def _breaking(name: str, frame: Frame) -> RobustnessPage:
             for kind, row in by_kind.items()
         ),
         others=tuple(cells[p["condition"]] for p in points if not p["severity"]),
-        link=sent(frame, headlines, HOW),
+        link=link_losses(frame, headlines, HOW),
         conditions=tuple(cells),
         slices=tuple(_slices(frame, kinds, base, list(cells))),
         stages=tuple(

@@ -18,7 +18,7 @@ from mmrag.registry import Registry, Spec
 from mmrag.search.index.build import COLLECTION, derive, describe, in_batches
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, collections, open_folder, rows_of
 from mmrag.search.index.index_manifest import Manifest, write_manifest
-from mmrag.search.index.opened_index import open_vectors, read_manifests
+from mmrag.search.index.open import open_vectors, read_manifests
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.nearest import unit_rows
 

@@ -23,7 +23,7 @@ from mmrag.files.images import LazyImage, size_of
 from mmrag.local_server import AllowedHostsOnly, SameOriginOnly
 from mmrag.records import Evidence, Record
 from mmrag.search.image.image_kg import check_k
-from mmrag.search.index.opened_index import Index
+from mmrag.search.index.open import Index
 
 if TYPE_CHECKING:
     import socket

@@ -20,7 +20,7 @@ from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError
 from mmrag.files.images import MAX_BYTES, LazyImage, upright_rgb
 from mmrag.protocols import NearestWebSearch, WholeImageSearch
 from mmrag.records import Evidence
-from mmrag.search.index.opened_index import Index, open_index
+from mmrag.search.index.open import Index, open_index
 from mmrag.search.serving.deadlines import within
 
 _SECONDS = 10.0

@@ -26,7 +26,7 @@ from simulator.reports.figures.survival import conversation, history_errors
 from simulator.reports.figures.turns import all_turns
 from simulator.reports.figures.wearers import wearers
 from simulator.reports.losses.hearing_losses import hearing
-from simulator.reports.losses.link_losses import sent
+from simulator.reports.losses.link_losses import link_losses
 from simulator.reports.read.turn_frame import Frame, kind_of, load_frame
 from simulator.run.results.turn_results import (
     completion,
@@ -218,7 +218,7 @@ def _run(
         "about": _about(item),
         "state": _state(item),
         "turns": all_turns(item.run, frame),
-        **({} if (link := sent(frame, headlines, how)) is None else {"link": link}),
+        **({} if (link := link_losses(frame, headlines, how)) is None else {"link": link}),
         "slices": tables,
         "conversation": {
             "main": conversation(frame, rows, stop=stop),

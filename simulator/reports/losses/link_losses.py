@@ -23,7 +23,7 @@ EXAMPLES = 20
 """Lost turns that are named."""
 
 
-def sent(
+def link_losses(
     frame: Frame, headlines: dict[str, Any], how: IntervalOptions, points: float = POINTS
 ) -> dict[str, Any] | None:
     """Every link beside the same pictures without one, turns paired; None for a run without."""

@@ -34,7 +34,7 @@ from simulator.studio.solid.scene_types import (
     moved,
 )
 from simulator.studio.things.kinds import KINDS, build
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws
 

@@ -12,7 +12,7 @@ from simulator.studio.solid.meshes import ball, box, joined, posed, shifted, ski
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.soft_bodies import Limb, chain, flesh, noise, painted, vec
 from simulator.studio.things.leaves import blade, chaos, green, grown, leaf_sheet, strewn
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from simulator.studio.solid.meshes import ball, box, joined, posed, shifted, skin, smooth_path, tube
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned
 from simulator.studio.things.clothes import STUFFS, accent, on_front, sack, stuff
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, mix, scale
 
 

@@ -26,7 +26,7 @@ from simulator.studio.things.shared_shapes import (
     turning,
     wire,
 )
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.noise_tiles import patch
 from simulator.world.pictures.traits import Colour, Draws, Palette, Traits, mix, oklch
 

@@ -12,7 +12,7 @@ from simulator.studio.solid.motifs import illustrate, pattern, superellipse
 from simulator.studio.solid.prints import BOLD, SANS, SERIF, TITLES, Face, Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
 from simulator.studio.things.pack_design import Design, back, design, flavour
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, scale
 
 PAPER: Colour = (232, 226, 210)

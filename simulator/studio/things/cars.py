@@ -25,7 +25,7 @@ from simulator.studio.things.shared_shapes import (
     wire,
 )
 from simulator.studio.things.vehicle_bodies import Shell, drawn_wheel, put_wheels, wells
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits, luma, mix, oklch
 
 UNDER = Material((18, 18, 19), rough=0.9)

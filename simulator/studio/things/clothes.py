@@ -23,7 +23,7 @@ from simulator.studio.solid.meshes import (
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.soft_bodies import Limb, flesh, noise, painted, vec
 from simulator.studio.things.leaves import chaos, grown, strewn
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix
 
 STUFFS = ("leather", "canvas", "suede", "nylon")

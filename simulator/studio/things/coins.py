@@ -11,7 +11,7 @@ from simulator.studio.solid.meshes import lathe, skin
 from simulator.studio.solid.motifs import Colours, illustrate
 from simulator.studio.solid.prints import Face, Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, scale
 
 _ALLOYS: tuple[tuple[Colour, Colour], ...] = (

@@ -22,7 +22,7 @@ from simulator.studio.solid.prints import Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Print, Thing, turned
 from simulator.studio.things.pack_design import Design, back, design, front, side
 from simulator.studio.things.shared_shapes import crisp
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.noise_tiles import patch
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 

@@ -44,7 +44,7 @@ from simulator.studio.things.shared_shapes import (
     wire,
 )
 from simulator.studio.things.vehicle_bodies import drawn_wheel, put_wheels
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits, oklch
 
 ALLOY = Material((186, 188, 192), rough=0.3, metal=1.0)

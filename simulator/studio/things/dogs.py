@@ -10,7 +10,7 @@ import numpy as np
 from simulator.studio.solid.meshes import ball, joined, posed, shifted, tube
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.soft_bodies import Limb, chain, flesh, noise, painted, vec
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, mix
 
 _COATS: tuple[Colour, ...] = ((40, 36, 34), (88, 58, 42), (172, 122, 74), (204, 158, 98),

@@ -13,7 +13,7 @@ from simulator.studio.solid.prints import BOLD, CLAIMS, Box, Face, Sheet, prints
 from simulator.studio.solid.scene_types import Material, Mesh, Part, Thing, turned
 from simulator.studio.things.containers import STEEL
 from simulator.studio.things.pack_design import Design, design
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, scale
 
 _GAME = "A game for all the family"

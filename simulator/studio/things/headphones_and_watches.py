@@ -42,7 +42,7 @@ from simulator.studio.things.shared_shapes import (
     turning,
     wire,
 )
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch
 
 LEATHER = Material((34, 33, 33), rough=0.65)

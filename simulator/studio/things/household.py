@@ -35,7 +35,7 @@ from simulator.studio.things.shared_shapes import (
     turning,
     wire,
 )
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Palette, Traits, luma, mix, oklch, scale
 
 MATT_BLACK = Material((32, 32, 34), rough=0.45)

@@ -26,7 +26,7 @@ from simulator.studio.things.potted_plants import houseplant
 from simulator.studio.things.signs_and_flags import flag, sign
 from simulator.studio.things.statues_and_shopfronts import shopfront, statue
 from simulator.studio.things.succulents import succulent
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits
 
 

@@ -36,7 +36,7 @@ from simulator.studio.things.shared_shapes import (
     rod,
     turning,
 )
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch
 
 VOID = Material((22, 22, 24), rough=0.9)

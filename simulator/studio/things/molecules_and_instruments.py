@@ -22,7 +22,7 @@ from simulator.studio.things.shared_shapes import (
     turning,
     wire,
 )
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits
 
 ATOMS: dict[str, tuple[Colour, float, int]] = {"C": ((44, 44, 46), 1.0, 4),

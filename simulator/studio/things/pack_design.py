@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator.studio.solid.motifs import Colours, illustrate, pattern, superellipse
 from simulator.studio.solid.prints import BOLD, CLAIMS, FACES, SANS, Box, Face, Sheet
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, oklch, scale
 
 _CONTENTS = ("Energy", "Fat", "of which saturates", "Sugars", "Protein", "Salt")

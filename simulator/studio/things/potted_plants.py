@@ -20,7 +20,7 @@ from simulator.studio.things.leaves import (
     pot,
     strewn,
 )
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Traits, mix, oklch
 
 

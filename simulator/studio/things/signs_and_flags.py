@@ -11,7 +11,7 @@ from simulator.studio.solid.motifs import Colours, illustrate, star, superellips
 from simulator.studio.solid.prints import BOLD, Face, Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
 from simulator.studio.things.pack_design import Design, design
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
 
 _ROAD = (Face("DejaVuSans-Bold.ttf", 0.86), Face("DejaVuSans-Bold.ttf", 0.74, True, 0.0, 0.02),

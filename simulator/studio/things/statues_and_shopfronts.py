@@ -24,7 +24,7 @@ from simulator.studio.things.shared_shapes import (
     rod,
     turning,
 )
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, ink_on, luma, mix, oklch
 
 CELL = 0.025

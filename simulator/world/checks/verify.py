@@ -21,8 +21,8 @@ from simulator.message_text import problems_told
 from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
 from simulator.world.facts.domain_schema import Entity, Fact
-from simulator.world.facts.entity_look import Look
 from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.look import Look
 from simulator.world.language.conversations import check_session
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.question_records import Conversation, NeededFact, Question

@@ -16,7 +16,7 @@ from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPL
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published_figures
 from simulator.world.checks.verify import stream
-from simulator.world.facts.entity_look import LABELLED, Look
+from simulator.world.facts.look import LABELLED, Look
 from simulator.world.language.voices.voice_reader import whose
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
 from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT

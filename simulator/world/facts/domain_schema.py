@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from mmrag.files import bounded_yaml
 from mmrag.records import Record
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 
 HUBS = ("person", "company", "town")
 """Kinds of entities that connect the domains and are never in a picture."""

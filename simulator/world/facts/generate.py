@@ -32,10 +32,10 @@ from simulator.world.facts.domain_schema import (
     attributes_of,
     domain_of_kind,
 )
-from simulator.world.facts.entity_look import KINDS, LABELLED, Look
 from simulator.world.facts.fact_wording import say_value
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.invented_names import Name, Names
+from simulator.world.facts.look import KINDS, LABELLED, Look
 
 LEAST = 8
 """Things of each kind, however small the world."""

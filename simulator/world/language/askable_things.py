@@ -12,8 +12,8 @@ import hashlib
 import itertools
 
 from simulator.world.facts.domain_schema import Entity
-from simulator.world.facts.entity_look import KINDS
 from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.look import KINDS
 
 PER_FAMILY = ("head", "torso", "head", "tail")
 """The popularity of those of a family of eight that are asked about, as far as it has such members;

@@ -34,9 +34,9 @@ from simulator.world.checks.published_figures import (
     TYPES,
 )
 from simulator.world.facts.domain_schema import HUBS, Entity, domain_of_kind
-from simulator.world.facts.entity_look import KINDS
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
+from simulator.world.facts.look import KINDS
 from simulator.world.language.english import utter
 from simulator.world.language.filled_needs import (
     Filled,

@@ -26,7 +26,7 @@ from simulator.world.facts.domain_schema import (
     attributes_of,
     domain_of_kind,
 )
-from simulator.world.facts.entity_look import LABELLED
+from simulator.world.facts.look import LABELLED
 from simulator.world.language.expression_parser import THINGS
 from simulator.world.language.program import UNITS
 

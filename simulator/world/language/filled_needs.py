@@ -12,9 +12,9 @@ from mmrag.errors import DataError
 from simulator.world.build.randomness import Draw
 from simulator.world.build.request import LIFE
 from simulator.world.facts.domain_schema import Entity, Number, attribute_of, attributes_of
-from simulator.world.facts.entity_look import KINDS
 from simulator.world.facts.fact_wording import MONTHS, say_number, say_value
 from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.look import KINDS
 from simulator.world.language.askable_things import askable
 from simulator.world.language.english import called, noun_of, plural_of, spoken_day, spoken_time
 from simulator.world.language.expression_parser import bind

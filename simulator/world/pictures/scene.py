@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Box, Polygon, Record
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 
 
 class Scene(Record, frozen=True, kw_only=True):

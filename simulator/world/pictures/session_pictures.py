@@ -24,8 +24,8 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Box, Gaze, Polygon, Record
 from simulator.world.build.randomness import Draw
 from simulator.world.build.request import Request
-from simulator.world.facts.entity_look import Look
 from simulator.world.facts.factbase import FactBase
+from simulator.world.facts.look import Look
 from simulator.world.language.conversations import quota
 from simulator.world.language.questions.question_records import Conversation
 from simulator.world.pictures.referents import AMBIGUOUS, Owners, asked_of, gazes, settle

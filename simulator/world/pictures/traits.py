@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 
 T = TypeVar("T")
 

@@ -23,7 +23,7 @@ from mmrag.errors import StoreError, Unavailable
 from mmrag.search.index import build as building
 from mmrag.search.index import chroma as databases
 from mmrag.search.index.build import build_index
-from mmrag.search.index.opened_index import open_index, read_manifests, verify_index
+from mmrag.search.index.open import open_index, read_manifests, verify_index
 from mmrag.search.index.sources import open_source
 
 HELPERS = str(Path(small_index.__file__).parent)

@@ -22,7 +22,7 @@ from mmrag.search.image.regions import (
 )
 from mmrag.search.image.views import KIND, encode_views, views_of
 from mmrag.search.index.build import build_index
-from mmrag.search.index.opened_index import open_index, read_manifests
+from mmrag.search.index.open import open_index, read_manifests
 from mmrag.search.index.sources import open_source
 
 

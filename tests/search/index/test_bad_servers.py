@@ -23,7 +23,7 @@ from mmrag.passages import Chunker
 from mmrag.search.index import chroma as databases
 from mmrag.search.index.build import build_index
 from mmrag.search.index.chroma import IMAGES, Batch, Database, open_server
-from mmrag.search.index.opened_index import open_index, verify_index
+from mmrag.search.index.open import open_index, verify_index
 from mmrag.search.index.sources import open_source
 
 ROWS = 7

@@ -19,7 +19,7 @@ from mmrag.passages import Chunker
 from mmrag.search.image.regions import SMALL
 from mmrag.search.index.build import build_index
 from mmrag.search.index.chroma import IMAGES, WEB, open_folder
-from mmrag.search.index.opened_index import (
+from mmrag.search.index.open import (
     Index,
     open_index,
     read_manifests,

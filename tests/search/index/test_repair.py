@@ -18,7 +18,7 @@ from mmrag.files.images import LazyImage
 from mmrag.search.index import public_package_index
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
 from mmrag.search.index.index_manifest import write_manifest
-from mmrag.search.index.opened_index import (
+from mmrag.search.index.open import (
     open_index,
     read_manifests,
     rebuild_derived,

@@ -11,7 +11,7 @@ import pytest
 from small_index import build, coloured
 
 from mmrag.errors import ConflictError, DataError
-from mmrag.search.index.opened_index import open_index, read_manifests
+from mmrag.search.index.open import open_index, read_manifests
 from mmrag.search.index.sources import Source, open_source
 
 RED = (200, 30, 30)

@@ -17,7 +17,7 @@ from mmrag.errors import UsageError
 from mmrag.protocols import Resources
 from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, open_folder
-from mmrag.search.index.opened_index import Index, open_index
+from mmrag.search.index.open import Index, open_index
 from mmrag.search.index.public_package_index import PUBLISHED, import_index, in_full_precision
 from mmrag.search.serving.public_package import UnifiedSearchPipeline
 

@@ -25,7 +25,7 @@ from test_serving import ask
 
 from mmrag.errors import ConflictError, UsageError
 from mmrag.local_server import address, listen
-from mmrag.search.index.opened_index import Index
+from mmrag.search.index.open import Index
 from mmrag.search.serving.http_api import Limits, http_app, serve_http
 
 

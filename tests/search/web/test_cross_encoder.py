@@ -9,7 +9,7 @@ import pytest
 
 from mmrag.errors import SpecError, Unavailable
 from mmrag.protocols import Reranker
-from mmrag.search.index.opened_index import open_index
+from mmrag.search.index.open import open_index
 from mmrag.search.web.rerank import rerankers
 from mmrag.torchvision_fix import ensure_torchvision
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from simulator.studio.camera.scene_to_picture import compose
-from simulator.world.facts.entity_look import KINDS, Look
+from simulator.world.facts.look import KINDS, Look
 from simulator.world.pictures.scene import Scene
 
 DOMAIN = {kind: domain for domain, kinds in KINDS.items() for kind in kinds}

@@ -31,8 +31,8 @@ from simulator.studio.camera.visibility import (
 from simulator.studio.solid.meshes import box, sheet
 from simulator.studio.solid.scene_types import Material, Part, Placed, Print, Thing, View, moved
 from simulator.studio.tracing.tracer import glance
-from simulator.world.facts.entity_look import KINDS as DOMAINS
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import KINDS as DOMAINS
+from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws
 

@@ -15,7 +15,7 @@ from simulator.studio.things.molecules_and_instruments import ATOMS, structure
 from simulator.studio.things.shared_shapes import CHROME, RUBBER
 from simulator.studio.things.vehicle_bodies import drawn_wheel, wheel_parts
 from simulator.studio.tracing.tracer import trace
-from simulator.world.facts.entity_look import LABELLED
+from simulator.world.facts.look import LABELLED
 from simulator.world.pictures.traits import Draws, Traits
 
 SIZES = {  # width, depth and height in metres: the least and the most

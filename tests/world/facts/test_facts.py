@@ -12,11 +12,11 @@ import pytest
 
 from mmrag.errors import DataError, UsageError
 from simulator.world.facts.domain_schema import DOMAINS, Fact, Number, attributes_of
-from simulator.world.facts.entity_look import KINDS, LABELLED
 from simulator.world.facts.fact_tools import tools
 from simulator.world.facts.fact_wording import MONTHS, say_fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import LEAST, generate_facts
+from simulator.world.facts.look import KINDS, LABELLED
 from simulator.world.pictures.traits import Traits
 
 

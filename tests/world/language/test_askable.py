@@ -9,9 +9,9 @@ from plain_voice import plain
 
 from simulator.world.build.request import HARD, LIFE, Difficulty, Request, make_request
 from simulator.world.checks.published_figures import KG_COVERAGE
-from simulator.world.facts.entity_look import KINDS
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
+from simulator.world.facts.look import KINDS
 from simulator.world.language.askable_things import ONE_IN, PER_FAMILY, askable, family_of
 from simulator.world.language.conversations import make_sessions
 from simulator.world.pictures.catalogue_pictures import CatalogueShot, plan_shots

@@ -13,9 +13,9 @@ from plain_voice import plain
 from mmrag.errors import DataError
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import Entity
-from simulator.world.facts.entity_look import KINDS
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
+from simulator.world.facts.look import KINDS
 from simulator.world.language.expression_parser import parse
 from simulator.world.language.expression_types import meaning
 from simulator.world.language.filled_needs import Filled, Moment, Statistics, fill

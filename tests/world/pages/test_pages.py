@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from plain_voice import plain
 
 from simulator.world.facts.domain_schema import HUBS, Entity
-from simulator.world.facts.entity_look import KINDS
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
+from simulator.world.facts.look import KINDS
 from simulator.world.language.askable_things import askable
 from simulator.world.language.questions.question_records import NeededFact
 from simulator.world.pages.grounding_labels import MOST_PAGES, Grounder, label, worth

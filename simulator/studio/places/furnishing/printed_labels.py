@@ -24,7 +24,7 @@ from simulator.studio.solid.prints import (
 )
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part
 from simulator.studio.things.pack_design import design, front
-from simulator.world.facts.entity_look import Look
+from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Draws, Traits
 
 VARIETY = 6
