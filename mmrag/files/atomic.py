@@ -201,7 +201,7 @@ def is_locked(path: Path) -> bool:
 
 
 OWNER = ".lock"
-"""The file by which `owning` holds a folder."""
+"""The file by which `lock_folder` holds a folder."""
 
 
 @contextlib.contextmanager

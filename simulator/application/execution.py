@@ -30,7 +30,8 @@ def execute(
     again: bool = False,
 ) -> None:
     """Run these parts, or resume them, in `folder`, with failed turns `again`. Raises
-    `Interrupted` on Ctrl-C and `CostCap` when the money is spent: what was committed is kept."""
+    `Interrupted` on Ctrl-C and `CostCapReached` when the money is spent: what was committed is
+    kept."""
     from mmrag.cache import CacheStats
     from simulator.store.run_store import RunStore
     from simulator.terminal.cost_cap import counted_conversations

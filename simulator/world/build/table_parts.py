@@ -225,7 +225,7 @@ def part_path(folder: Path, table: str, index: int) -> Path:
 
 def write_rows(path: Path, table: str, rows: list[dict[str, Any]]) -> None:
     """Write rows as one Parquet file, atomically."""
-    with _appearing(path) as temporary:
+    with _atomic_path(path) as temporary:
         _write(temporary, table, iter([to_table(table, rows)]))
 
 
@@ -244,14 +244,14 @@ def join_parts(parts: list[Path], target: Path, table: str) -> int:
                     rows += piece.num_rows
                     yield piece
 
-    with _appearing(target) as temporary:
+    with _atomic_path(target) as temporary:
         _write(temporary, table, read())
     return rows
 
 
 @contextlib.contextmanager
-def _appearing(path: Path) -> Generator[Path]:
-    """`appearing`, with a word on what a full disk costs: nothing."""
+def _atomic_path(path: Path) -> Generator[Path]:
+    """`atomic_path`, with a word on what a full disk costs: nothing."""
     try:
         with atomic_path(path) as temporary:
             yield temporary
