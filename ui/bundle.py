@@ -19,7 +19,8 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
-from simulator.exchange.browser_pictures import SUFFIXES, data_uri, for_browsers
+from mmrag.files.images import data_uri
+from simulator.exchange.browser_pictures import SUFFIXES, for_browsers
 from simulator.exchange.run_facts import RunFacts, facts_of
 from simulator.message_text import counted
 from simulator.store.run_reader import RunReader

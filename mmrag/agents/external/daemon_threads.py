@@ -118,10 +118,6 @@ class Call:
             record_abandoned(self)
             stop_thread(self._thread)
 
-    def is_left(self) -> bool:
-        """Whether it was left behind and still goes on."""
-        return self in _LEFT
-
 
 def portable_error(error: Exception) -> Exception:
     """The error itself if it can be passed on and told, else what it says."""

@@ -41,7 +41,7 @@ SURE = 0.9
 """Below this chance of either side the judge calls itself unsure."""
 WARY = 1.0
 """How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
-_BATCH = 512
+_BATCH = 128
 MAX_REFERENCE_CHARS = 1_000
 """A longer reference is judged on its beginning."""
 

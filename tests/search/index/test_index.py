@@ -19,13 +19,7 @@ from mmrag.passages import Chunker
 from mmrag.search.image.regions import SMALL
 from mmrag.search.index.build import build_index
 from mmrag.search.index.chroma import IMAGES, WEB, open_folder
-from mmrag.search.index.open import (
-    Index,
-    open_index,
-    read_manifests,
-    rebuild_derived,
-    verify_index,
-)
+from mmrag.search.index.open import Index, open_index, read_manifests, rebuild_derived, verify_index
 from mmrag.search.index.public_package_index import export_index, import_index
 from mmrag.search.index.row_table import RowTable, write_rows
 from mmrag.search.index.sources import open_source
@@ -227,19 +221,6 @@ def test_ids_out_of_order_keep_their_entities(tmp_path: Path) -> None:
         top = search(coloured(COLOURS[name]), k=1)[0]
         assert (top["index"], top["url"]) == (i, f"u{i}")
         assert top["entities"] == [{"entity_name": name, "entity_attributes": {"n": i}}]
-
-
-def test_the_public_call(index: Index, tmp_path: Path) -> None:
-    search = UnifiedSearchPipeline(index)
-    picture = coloured((200, 30, 30))
-    by_pil = search(picture, k=2)
-    assert set(by_pil[0]) == {"index", "score", "url", "entities"}
-    (tmp_path / "x.png").write_bytes(png(picture))
-    assert search(tmp_path / "x.png", k=2) == search(png(picture), k=2) == by_pil
-    assert search(ColourEncoder().encode_crops([picture])[0], k=2)[0]["index"] == by_pil[0]["index"]
-    assert search([picture, "Elm Speaker"], k=2) == [by_pil, search("Elm Speaker", k=2)]
-    pages = search("Elm Speaker warranty", k=2)
-    assert set(pages[0]) == {"index", "score", "page_name", "page_snippet", "page_url"}
 
 
 def test_text_is_never_fetched_or_opened(
