@@ -19,11 +19,12 @@ from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.grounded.turn_evidence import title_name
 from mmrag.protocols import WebSearch
 from mmrag.records import Box, Evidence
+from mmrag.text.lexicon import stem
 
 _MOST_LIKENESS = 0.85
 """Likeness is never surer: the only candidate left is not thereby the right one."""
 
-_HEAT, _NOTHING = 0.04, 0.55
+_HEAT, _NOTHING = 0.05, 0.5
 """Difference of scores at which one entity is e times as probable as another, and the score that
 something unknown would have: where a thing is dark, cut off or covered all likenesses fall, and so
 does the chance of each.
@@ -31,7 +32,7 @@ does the chance of each.
 Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md).
 """
 
-_SECOND, _ALONE = 0.4, 0.05
+_SECOND, _ALONE = 0.2, 0.1
 """What the second best hit of an entity counts, and how far behind the first it is taken to be
 where none was found."""
 
@@ -208,7 +209,8 @@ def _overlap(a: Box | None, b: Box | None) -> float:
 def _is_a(item: Evidence, noun: str) -> bool:
     kinds = [v for k, v in read_attributes(item.attributes) if k.casefold() in _KIND_KEYS]
     said = fold(" ".join([*kinds, item.text.split()[-1] if item.text else ""]))
-    return any(word in said.split() for word in fold(noun).split())
+    known = {stem(word) for word in said.split()}  # "headphones" are a kind, and so is a headphone
+    return any(stem(word) in known for word in fold(noun).split())
 
 
 _KIND_KEYS = {"type", "kind", "category", "class", "instance of"}

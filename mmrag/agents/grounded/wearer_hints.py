@@ -14,8 +14,8 @@ def spoken_kind(query: Query) -> str:
     """What the wearer calls the thing in view: "this kettle", "these two kettles"."""
     for text in (query.text, *(e.query for e in reversed(query.history))):
         for match in _KIND.finditer(text):
-            one, several = match.groups()
-            noun = one or _singular(several)
+            one, several, asked = match.groups()
+            noun = one or _singular(several or asked)
             if noun not in _NO_KIND:
                 return noun
     return ""
@@ -54,6 +54,7 @@ _KIND = re.compile(
     r"\b(?:this\s+(?:pair of )?|the (?:other|second)\s+(?=[a-z]*[a-rt-z]\b))([a-z]+)"
     r"|\b(?:these|all the(?! other)|(?:of|these) (?:the )?(?:two|three|four))\s+"
     r"(?:two |three |four )?(?:pairs of )?([a-z]+s|fish)\b"
+    r"|\b[Ww](?:hich|hat) ([a-z]+) (?:is|are) (?:this|that|these|those)\b"
 )
 """What the wearer calls one thing in view, or several."""
 
