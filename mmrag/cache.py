@@ -30,7 +30,7 @@ from mmrag.protocols import (
     WebSearch,
 )
 from mmrag.records import Evidence, Record, Usage, encode
-from mmrag.search.search_wrappers import AroundImageSearch, AroundWebSearch, Ask, Found
+from mmrag.search.search_wrappers import Ask, Found, WrappedImageSearch, WrappedWebSearch
 from mmrag.search.session_passages import searched_passages
 from mmrag.turn_clock import forget_words
 
@@ -144,7 +144,7 @@ class CachedModel:
         return done
 
 
-class CachedWebSearch(AroundWebSearch):
+class CachedWebSearch(WrappedWebSearch):
     """A web search whose results are shared; only queries nobody asked before are searched."""
 
     def __init__(self, search: WebSearch, id: str, cache: Cache) -> None:  # noqa: A002
@@ -160,7 +160,7 @@ class CachedWebSearch(AroundWebSearch):
         return _in_one_batch(self._cache, keys, items, lambda missing: ask(missing, k))
 
 
-class CachedImageSearch(AroundImageSearch):
+class CachedImageSearch(WrappedImageSearch):
     """An image search whose results are shared; the key is the hash of the very pixels searched."""
 
     def __init__(self, search: ImageSearch, id: str, cache: Cache) -> None:  # noqa: A002
@@ -178,7 +178,7 @@ class CachedImageSearch(AroundImageSearch):
         return _in_one_batch(self._cache, keys, items, lambda missing: ask(missing, k))
 
 
-def share(resources: Resources, cache: Cache, *, id: str = "") -> Resources:  # noqa: A002
+def cache_resources(resources: Resources, cache: Cache, *, id: str = "") -> Resources:  # noqa: A002
     """The same resources behind a cache. `id` names the index version behind the searches."""
     models, web, pictures = resources.model, resources.web_search, resources.image_search
 

@@ -38,10 +38,10 @@ def listen(host: str, port: int) -> socket.socket:
 
 def address(at: socket.socket, host: str) -> str:
     """Where browsers find what listens there under that name of its host."""
-    return f"http://{named(host)}:{at.getsockname()[1]}"
+    return f"http://{host_in_address(host)}:{at.getsockname()[1]}"
 
 
-def named(host: str) -> str:
+def host_in_address(host: str) -> str:
     """A host as it stands in an address: IPv6 in brackets."""
     return f"[{host}]" if ":" in host else host
 
@@ -70,7 +70,7 @@ class AllowedHostsOnly:
     def __init__(self, app: Any, hosts: Sequence[str] = ()) -> None:
         from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-        allowed = [*LOOPBACK, *(named(host).lower() for host in hosts)]
+        allowed = [*LOOPBACK, *(host_in_address(host).lower() for host in hosts)]
         self._app = TrustedHostMiddleware(app, allowed_hosts=allowed, www_redirect=False)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

@@ -137,7 +137,7 @@ class StepPart(Part, kw_only=True):
     steps: tuple[StepPart, ...] = ()
 
 
-class SaidReply(Part, kw_only=True):
+class ReplyText(Part, kw_only=True):
     """Of a `Reply`: its words."""
 
     text: str = ""
@@ -145,7 +145,7 @@ class SaidReply(Part, kw_only=True):
     abstained: bool = False
 
 
-class ReplyPart(SaidReply, kw_only=True):
+class ReplyPart(ReplyText, kw_only=True):
     """Of a `Reply`: what is counted."""
 
     citations: tuple[str, ...] = ()
@@ -154,13 +154,13 @@ class ReplyPart(SaidReply, kw_only=True):
     usage: Usage = Usage()
 
 
-class SaidTurn(Part, kw_only=True):
+class TurnText(Part, kw_only=True):
     """Of a `TurnResult`: what was said, and under which degradation."""
 
     turn_index: int
     query: str = ""
     degradation: str = "clean"
-    reply: SaidReply | None = None
+    reply: ReplyText | None = None
     seconds: float = 0.0
     step: bool = False
 

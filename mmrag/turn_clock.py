@@ -63,7 +63,7 @@ def forget_words() -> None:
         clock.word(None)
 
 
-class Words:
+class TimedText:
     """A text that comes in pieces; when its first word comes is on the turn's clock. Of several
     such texts in one turn the last one counts, as a reply is made of it."""
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.studio.camera.photo_development import develop
-from simulator.studio.camera.product_shot import studio
+from simulator.studio.camera.product_shot import stage_product
 from simulator.studio.camera.scene_to_picture import compose, seed_of
 from simulator.studio.camera.staging import Staged, stage
 from simulator.studio.tracing.tracer import trace
@@ -123,7 +123,7 @@ def views(family: Family) -> dict[str, NDArray[Any]]:
         turned = order[n:] + order[:n]
         scene = row(family, turned, is_ego=False, key=f"c{family}{n}", size=ROW,
                     legible=draw.chance(f"plain{n}", 0.5))  # fmt: skip
-        keep(kept, "plain", taken(scene, studio(scene)), turned)
+        keep(kept, "plain", taken(scene, stage_product(scene)), turned)
     if draw.chance("in a place", IN_A_PLACE):
         scale, clutter = draw("scale", 0.9, 1.9), draw("clutter", 0.4, 1.0)
         scene = row(family, order, is_ego=True, key=f"r{family}", size=EGO,

@@ -23,7 +23,7 @@ from mmrag.search.index.build import build_index
 from mmrag.search.index.index_manifest import read_manifest
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.index.sources import open_source
-from mmrag.search.web.bm25 import titled
+from mmrag.search.web.bm25 import prepend_title
 from simulator.parts.shipped_index import FOLDER, KEYS, SOURCE, vectors
 from simulator.world.sessions import mini_folder
 
@@ -76,7 +76,7 @@ def picture_keys(part: Path) -> Iterator[bytes]:
 def passage_keys(part: Path) -> Iterator[bytes]:
     manifest, rows = read_manifest(part), RowTable.open(part / "rows.arrow")
     for cell in rows.get(range(len(rows))):
-        text = titled(cell["page_name"], cell["text"])
+        text = prepend_title(cell["page_name"], cell["text"])
         yield vector_key(manifest.encoder, text.encode("utf-8", "replace"))
 
 

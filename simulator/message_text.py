@@ -17,19 +17,19 @@ def counted(number: int, noun: str, several: str = "") -> str:
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
-def readable(text: str, instead: str = "") -> str:
+def printable_text(text: str, instead: str = "") -> str:
     """Other people's text without what would steer a terminal, or turn its letters round.
 
-    >>> readable("no\\x1b[2J\\u202e!")
+    >>> printable_text("no\\x1b[2J\\u202e!")
     'no[2J!'
     """
     return "".join(c if c in "\n\t" or c.isprintable() else instead for c in text)
 
 
-def problems_told(problems: Sequence[str]) -> str:
+def summarise_problems(problems: Sequence[str]) -> str:
     """How many problems were found, and the first of them, a line each.
 
-    >>> print(problems_told(["a.jpg: torn"]))
+    >>> print(summarise_problems(["a.jpg: torn"]))
     1 problem:
       a.jpg: torn
     """

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from PIL import Image
 
-from mmrag.cache import Cache, CachedImageSearch, CachedModel, CachedWebSearch, share
+from mmrag.cache import Cache, CachedImageSearch, CachedModel, CachedWebSearch, cache_resources
 from mmrag.errors import ServiceError
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Completion, GenerateOptions, Message, Resources
@@ -218,7 +218,7 @@ def test_the_least_recently_used_goes_first() -> None:
 
 
 def test_resources_are_wrapped_and_absent_parts_stay_absent() -> None:
-    shared = share(Resources(model=lambda _: CountingModel(), seed=3), Cache())
+    shared = cache_resources(Resources(model=lambda _: CountingModel(), seed=3), Cache())
     assert (shared.image_search, shared.web_search, shared.seed) == (None, None, 3)
     assert shared.model is not None
     assert asyncio.run(shared.model("m").generate(ask("a"))).text == "yes"

@@ -29,8 +29,8 @@ from mmrag.records import (
 )
 from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
-from mmrag.search.web.web_search import Web
-from simulator.message_text import problems_told
+from mmrag.search.web.web_search import HybridWebSearch
+from simulator.message_text import summarise_problems
 
 PARTS = [
     kind
@@ -115,7 +115,7 @@ def test_each_search_says_which_ways_it_knows() -> None:
         assert issubclass(kind, WholeImageSearch)
         assert issubclass(kind, VectorImageSearch)
     assert not issubclass(MemoryImageSearch, VectorImageSearch)
-    assert issubclass(Web, NearestWebSearch)
+    assert issubclass(HybridWebSearch, NearestWebSearch)
     assert not issubclass(MemoryWebSearch, NearestWebSearch)
 
 
@@ -157,9 +157,9 @@ def test_no_way_of_searching_is_reached_by_its_name() -> None:
 
 
 def test_a_few_problems_are_told_and_the_rest_is_counted() -> None:
-    assert problems_told([]) == "No problem found."
-    assert problems_told(["a.jpg: torn"]) == "1 problem:\n  a.jpg: torn"
-    told = problems_told([f"{n}.jpg: torn" for n in range(1_022)]).splitlines()
+    assert summarise_problems([]) == "No problem found."
+    assert summarise_problems(["a.jpg: torn"]) == "1 problem:\n  a.jpg: torn"
+    told = summarise_problems([f"{n}.jpg: torn" for n in range(1_022)]).splitlines()
     assert told[0] == "1,022 problems:"
     assert told[1:21] == [f"  {n}.jpg: torn" for n in range(20)]
     assert told[21:] == ["  … and 1,002 more"]

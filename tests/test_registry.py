@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mmrag.errors import ConflictError, SpecError
 from mmrag.registry import Registry, Spec
-from simulator.run.capture_optics import degradations
+from simulator.run.capture_optics import parse_degrade
 from simulator.run.run_config import RunConfig
 
 NAMES = st.from_regex(r"[a-z0-9][a-z0-9_.-]{0,8}", fullmatch=True)
@@ -92,7 +92,7 @@ def test_a_misspelt_condition_is_told_what_was_meant_and_all_there_is(
     option: str, text: str, meant: str, others: tuple[str, ...]
 ) -> None:
     with pytest.raises(SpecError) as caught:
-        degradations(text) if option == "degrade" else RunConfig(**{option: text})
+        parse_degrade(text) if option == "degrade" else RunConfig(**{option: text})
     said = str(caught.value)
     assert f"Did you mean {meant}" in said
     known = said.partition("Known: ")[2].rstrip(".").split(", ")

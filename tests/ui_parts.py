@@ -218,14 +218,14 @@ class Server:
         from ui.opened_runs import open_runs
         from ui.pages.app import LiveSetup
         from ui.server import make_server
-        from ui.views.live_view import AgentShelf
+        from ui.views.live_view import AgentCache
 
         at = listen("127.0.0.1", 0)
         self.port = at.getsockname()[1]
         self.catalogues = open_runs(folders)
         names = ["watched", "random", "nobody", "seeing"]
         self.launcher = Launcher(saved, ["random"], ["mini"], "none")
-        shelf = AgentShelf(Resources, names)
+        shelf = AgentCache(Resources, names)
         self.playing = PersonRuns(
             saved, lambda spec, _: shelf.get(spec), ["mini"], lambda _: None, "none"
         )

@@ -97,7 +97,7 @@ def _open(
     from ui.opened_runs import Runs, open_runs
     from ui.pages.app import LiveSetup
     from ui.server import make_server
-    from ui.views.live_view import AgentShelf
+    from ui.views.live_view import AgentCache
 
     @cache
     def made(world: str) -> Parts:
@@ -112,7 +112,7 @@ def _open(
     kept = cache_folder() / "board"
     worlds = list(dict.fromkeys([data, "mini"]))
     shelves = {
-        world: AgentShelf(lambda world=world: made(world).resources, names) for world in worlds
+        world: AgentCache(lambda world=world: made(world).resources, names) for world in worlds
     }
     playing = PersonRuns(
         folder, lambda spec, world: shelves[world].get(spec), worlds,

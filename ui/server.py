@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mmrag.errors import MmragError
 from mmrag.files.images import media_type
 from mmrag.local_server import AllowedHostsOnly, SameOriginOnly
-from ui.replay.kg_thumbnails import LIVE, KGShelf
+from ui.replay.kg_thumbnails import LIVE, KgThumbnails
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -66,7 +66,7 @@ def make_server(
 
     server.add_middleware(AllowedHostsOnly, hosts=hosts)
     server.add_middleware(SameOriginOnly)
-    thumbnails, world = Thumbnails(), KGShelf({"data": live.data})
+    thumbnails, world = Thumbnails(), KgThumbnails({"data": live.data})
 
     @server.get("/openapi.json")
     @server.get("/gradio_api/openapi.json")

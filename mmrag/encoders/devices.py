@@ -43,6 +43,6 @@ def choose_dtype(device: str, precision: str) -> Any:
     return torch.bfloat16 if has_halves else torch.float32
 
 
-def mark_of(revision: str, precision: str) -> str:
+def revision_mark(revision: str, precision: str) -> str:
     """The revision as ids name it: vectors of 32 bits by demand are kept apart from all others."""
     return f"{revision}+full" if precision == "full" else revision

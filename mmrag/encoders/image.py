@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.encoders.devices import choose_device, choose_dtype, mark_of
-from mmrag.encoders.model_weights import file_mark, hub_errors, revision_of
+from mmrag.encoders.devices import choose_device, choose_dtype, revision_mark
+from mmrag.encoders.model_weights import hub_errors, revision_of, short_file_hash
 from mmrag.errors import Unavailable
 from mmrag.files.images import LazyImage
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
@@ -102,7 +102,7 @@ def builtin_encoder(*, precision: str = "auto") -> ImageEncoder:
             "train them with `python scripts/train_encoder.py`."
         )
     dtype = choose_dtype(choose_device(), precision)
-    return _builtin(mark_of(file_mark(weights), precision), dtype)
+    return _builtin(revision_mark(short_file_hash(weights), precision), dtype)
 
 
 @lru_cache(maxsize=2)
@@ -118,18 +118,18 @@ def open_clip_encoder(
     `openai`, or a file), a folder in open_clip's form, or `hf-hub:organisation/name`."""
     dtype = choose_dtype(choose_device(), precision)
     if Path(model).is_dir():
-        mark = mark_of(revision_of(model, "local"), precision)
+        mark = revision_mark(revision_of(model, "local"), precision)
         return _load(f"local-dir:{model}", None, dtype, name=Path(model).name, revision=mark)
     if model.startswith("hf-hub:"):
-        mark = mark_of(revision_of(model.removeprefix("hf-hub:"), "main"), precision)
+        mark = revision_mark(revision_of(model.removeprefix("hf-hub:"), "main"), precision)
         return _load(model, None, dtype, name=model, revision=mark)
     if weights is None:
         raise Unavailable(
             f"open-clip:model={model} names no weights; add weights=openai, another of open_clip's "
             "tags, or the path of a weights file. An untrained model would find nothing."
         )
-    mark = file_mark(Path(weights)) if Path(weights).is_file() else weights
-    return _load(model, weights, dtype, name=model, revision=mark_of(mark, precision))
+    mark = short_file_hash(Path(weights)) if Path(weights).is_file() else weights
+    return _load(model, weights, dtype, name=model, revision=revision_mark(mark, precision))
 
 
 @one_at_a_time

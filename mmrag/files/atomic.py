@@ -110,10 +110,10 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def plain_cell(text: str) -> str:
+def formula_safe_cell(text: str) -> str:
     """A cell of a CSV that no spreadsheet takes for a formula; numbers stay as they are.
 
-    >>> plain_cell("=1+1"), plain_cell("-1.5"), plain_cell("a kettle")
+    >>> formula_safe_cell("=1+1"), formula_safe_cell("-1.5"), formula_safe_cell("a kettle")
     ("'=1+1", '-1.5', 'a kettle')
     """
     if not text.startswith(("=", "+", "-", "@", "\t", "\r")):
@@ -126,7 +126,7 @@ def plain_cell(text: str) -> str:
 
 
 @contextlib.contextmanager
-def folder_unless_failed(folder: Path) -> Generator[None]:
+def folder_removed_on_error(folder: Path) -> Generator[None]:
     """A folder to fill: where that fails, one that was not there before goes again."""
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)

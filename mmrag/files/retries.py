@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def retried(
+async def retry(
     attempt: Callable[[int], Awaitable[T]], retries: int, pause: Callable[[int, T], float | None]
 ) -> T:
     """What the first attempt found that is final, or else the last.
@@ -26,10 +26,10 @@ async def retried(
     return await attempt(retries)
 
 
-def doubled(first: float, before: int, longest: float) -> float:
+def backoff_seconds(first: float, before: int, longest: float) -> float:
     """Seconds to wait: twice as long each time, up to a limit.
 
-    >>> [doubled(0.5, before, 3.0) for before in range(4)]
+    >>> [backoff_seconds(0.5, before, 3.0) for before in range(4)]
     [0.5, 1.0, 2.0, 3.0]
     """
     return min(first * 2**before, longest)

@@ -16,7 +16,7 @@ from typing import Any
 from mmrag.errors import Denied, ServiceError
 from mmrag.files import bounded_yaml
 from mmrag.judges.fallback import plain_verdict
-from mmrag.judges.panel import combined
+from mmrag.judges.panel import combine_verdicts
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.protocols import Completion, GenerateOptions, Message, Model
 from mmrag.records import JudgeItem, Outcome, Record, Usage, Verdict
@@ -90,7 +90,7 @@ class ModelJudge:
         if self._votes == 1:
             return await self._vote(item, 0)
         votes = [await self._vote(item, number) for number in range(self._votes)]
-        return combined(votes[0].judge, votes)
+        return combine_verdicts(votes[0].judge, votes)
 
     async def _vote(self, item: JudgeItem, number: int) -> Verdict:
         """The model's word, asked again when it cannot be read; votes differ in their seeds."""

@@ -42,10 +42,10 @@ class Panel:
     async def judge(self, item: JudgeItem) -> Verdict:
         """The outcome with most votes (the worse one in a tie) and the mean score."""
         verdicts = await asyncio.gather(*(judge.judge(item) for judge in self._judges))
-        return combined(self.id, verdicts)
+        return combine_verdicts(self.id, verdicts)
 
 
-def combined(judge: str, verdicts: Sequence[Verdict]) -> Verdict:
+def combine_verdicts(judge: str, verdicts: Sequence[Verdict]) -> Verdict:
     """One verdict of several: the most frequent outcome (the worse in a tie) and the mean score.
     Every vote is kept. Unscored ones do not count; their cost does."""
     votes = tuple(

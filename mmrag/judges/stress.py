@@ -82,7 +82,7 @@ def tally(pairs: Sequence[StressPair], outcomes: Sequence[Outcome]) -> list[Angl
     return [_angle(name, by_angle[name]) for name in sorted(by_angle)]
 
 
-def whole(angles: Sequence[Angle]) -> Angle:
+def sum_angles(angles: Sequence[Angle]) -> Angle:
     """All angles as one."""
     n, right = sum(a.n for a in angles), sum(a.right for a in angles)
     return Angle(

@@ -22,7 +22,7 @@ REQUEST_CHARS = 24_000
 _WINDOW = MAX_CHARS - 500
 
 
-async def ask(
+async def ask_until_parsed(
     model: Model,
     prompt: str,
     read: Callable[[str], T | None],
@@ -61,10 +61,10 @@ def split(text: str) -> list[str]:
     return [sentence for part in _windows(text) for sentence in _sentences(part)]
 
 
-def batches(texts: Sequence[str], *, most: int, chars: int = REQUEST_CHARS) -> list[list[str]]:
+def batch_texts(texts: Sequence[str], *, most: int, chars: int = REQUEST_CHARS) -> list[list[str]]:
     """Texts in order, divided so that each part has at most so many and holds so many characters.
 
-    >>> batches(["aa", "bb", "cc"], most=2)
+    >>> batch_texts(["aa", "bb", "cc"], most=2)
     [['aa', 'bb'], ['cc']]
     """
     parts: list[list[str]] = []
@@ -91,8 +91,8 @@ def passage_batches(passages: Sequence[str]) -> list[list[str]]:
         if len(passage) < REQUEST_CHARS:
             whole.append(passage)
         else:
-            whole += [" ".join(part) for part in batches(split(passage), most=len(passage))]
-    return batches(whole, most=max(1, len(whole)))
+            whole += [" ".join(part) for part in batch_texts(split(passage), most=len(passage))]
+    return batch_texts(whole, most=max(1, len(whole)))
 
 
 def _sentences(part: str) -> list[str]:

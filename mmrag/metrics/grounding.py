@@ -46,7 +46,7 @@ Part = tuple[float, float]
 """What an answer adds to the part and to the whole of a share."""
 
 
-def garage(answers: Sequence[GroundedAnswer]) -> dict[str, float | None]:
+def garage_figures(answers: Sequence[GroundedAnswer]) -> dict[str, float | None]:
     """GaRAGe's figures by the names in `MEASURES`.
 
     Factuality and eligibility are taken over the questions that can be answered, deflection over

@@ -56,10 +56,10 @@ def rates(sums: Sums, how: IntervalOptions) -> dict[str, dict[str, Any]]:
     wrong = counted - right - missing
     tops = dict(zip(RATES, (right, missing, wrong, right - wrong), strict=True))
     found = ratios(tops, counted, how)
-    return bounded(found, int(unjudged.sum()), _half(right - wrong, counted))
+    return figures_or_bounds(found, int(unjudged.sum()), _half(right - wrong, counted))
 
 
-def bounded(
+def figures_or_bounds(
     found: dict[str, dict[str, Any]], unjudged: int, half: float | None
 ) -> dict[str, dict[str, Any]]:
     """The figures, or their bounds where the missing verdicts could move truthfulness farther

@@ -48,14 +48,14 @@ def jieba_words(text: str) -> list[str]:
     return _UNCUT.findall(text) if cut is None else cut(text)
 
 
-def words_are_jiebas() -> bool:
+def uses_jieba() -> bool:
     """Whether Chinese is cut by jieba here: part of a measure's provenance."""
     return find_spec("jieba") is not None
 
 
 @cache
 def _jieba() -> Words | None:
-    if not words_are_jiebas():
+    if not uses_jieba():
         return None
     import logging
     import warnings

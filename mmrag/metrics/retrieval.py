@@ -19,11 +19,11 @@ class Ranking(Record, frozen=True, kw_only=True):
     relevant_from: float = 2.0
 
 
-def score(what: Measure, ranking: Ranking) -> float | None:
+def ranking_measure(what: Measure, ranking: Ranking) -> float | None:
     """One measure of one ranking; a repeated item counts at its first place only.
 
     >>> ranking = Ranking(found=("a", "b"), gains={"b": 2.0, "c": 2.0})
-    >>> score(measure("recall@2"), ranking), score(measure("mrr@2"), ranking)
+    >>> ranking_measure(measure("recall@2"), ranking), ranking_measure(measure("mrr@2"), ranking)
     (0.5, 0.5)
     """
     if what.name not in RANKED or what.k is None:

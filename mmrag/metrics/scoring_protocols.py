@@ -62,7 +62,7 @@ StopRule = Callable[[str, Sequence[Outcome]], "int | None"]
 """(session id, outcomes as answered) → index of the first turn that is cut, or None."""
 
 
-def strikes(limit: int) -> StopRule:
+def strike_rule(limit: int) -> StopRule:
     """Stop after `limit` consecutive turns that are not correct. An unscored turn is neither a
     strike nor a pardon: the test looks past it."""
 
@@ -80,7 +80,7 @@ def strikes(limit: int) -> StopRule:
     return rule
 
 
-two_strikes: StopRule = strikes(2)
+two_strikes: StopRule = strike_rule(2)
 """The published rule."""
 
 
@@ -97,13 +97,13 @@ def score(
     `ego` repeats everything on egocentric sessions. `resamples` is the number of bootstrap
     resamples behind the intervals of `strict`; 0 leaves the intervals out.
     """
-    scoring = Scoring(protocol, stop=stop, resamples=resamples, seed=seed)
+    scoring = ScoreAccumulator(protocol, stop=stop, resamples=resamples, seed=seed)
     for rows in group_sessions(turns).values():
         scoring.add(rows)
     return scoring.figures()
 
 
-class Scoring:
+class ScoreAccumulator:
     """What `score` counts, session by session, for runs too large to have every turn in memory."""
 
     def __init__(

@@ -8,7 +8,7 @@ import msgspec
 
 from mmrag.models.messages import CallPart, EndpointMessage
 from mmrag.records import MOST_TOKENS
-from mmrag.turn_clock import Words
+from mmrag.turn_clock import TimedText
 
 MOST_CALLS = 128
 """Of tools, in one answer; a stream names each by its number."""
@@ -38,19 +38,19 @@ class Choice(msgspec.Struct):
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_TOKENS)]
 
 
-class Counts(msgspec.Struct):
+class TokenCounts(msgspec.Struct):
     """Of tokens."""
 
     prompt_tokens: _Count | None = 0
     completion_tokens: _Count | None = 0
 
 
-class Answer(msgspec.Struct):
+class ChatCompletion(msgspec.Struct):
     """A whole chat completion."""
 
     choices: list[Choice]
     model: str | None = None
-    usage: Counts | None = None
+    usage: TokenCounts | None = None
 
 
 class _ChoicePiece(msgspec.Struct):
@@ -62,7 +62,7 @@ class _ChoicePiece(msgspec.Struct):
 class _Piece(msgspec.Struct):
     choices: list[_ChoicePiece] | None = None
     model: str | None = None
-    usage: Counts | None = None
+    usage: TokenCounts | None = None
     error: Any = None
 
 
@@ -77,10 +77,10 @@ class StreamedAnswer:
     """Whether the stream said that it is over."""
 
     def __init__(self) -> None:
-        self._words, self._calls = Words(), list[CallPart]()
+        self._words, self._calls = TimedText(), list[CallPart]()
         self._finish: str | None = None
         self._tokens: list[Token] = []
-        self._answer = Answer(choices=[])
+        self._answer = ChatCompletion(choices=[])
 
     def add(self, chunk: bytes) -> None:
         """Take a chunk; raises `BrokenStream` or what msgspec raises where it is none."""
@@ -97,7 +97,7 @@ class StreamedAnswer:
             self._finish = choice.finish_reason or self._finish
             self._tokens += (choice.logprobs and choice.logprobs.content) or ()
 
-    def whole(self) -> Answer:
+    def whole(self) -> ChatCompletion:
         """The answer; raises `BrokenStream` where the stream ended before it did."""
         if not self.is_done and self._finish is None:
             raise BrokenStream(f"it broke off after {self._words.length:,} characters")

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import TypeVar
 
 from mmrag.errors import Denied
-from mmrag.files.retries import doubled
+from mmrag.files.retries import backoff_seconds
 from mmrag.turn_clock import CLOCK
 
 T = TypeVar("T")
@@ -130,7 +130,7 @@ class Circuit:
         log = logging.getLogger("mmrag.models")
         log.warning("%s: gone; everybody waits for it, %g s at most.", self._where, self._patience)
         while loop.time() - began < self._patience:
-            await asyncio.sleep(min(doubled(0.25, before, LONGEST), self._patience))
+            await asyncio.sleep(min(backoff_seconds(0.25, before, LONGEST), self._patience))
             before += 1
             if await self._greet():
                 log.warning("%s: back after %.0f s.", self._where, loop.time() - began)

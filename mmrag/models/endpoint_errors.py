@@ -34,13 +34,13 @@ _LOOKED_AT = 4000
 """Bytes of a complaint that are looked at."""
 
 
-def nothing_said(text: str | None, finish: str | None) -> bool:
+def is_answer_cut(text: str | None, finish: str | None) -> bool:
     """Whether a completion was cut or withheld before its answer began: such a model did not
     abstain.
 
-    >>> nothing_said(None, "length"), nothing_said("<think>Let me", "content_filter")
+    >>> is_answer_cut(None, "length"), is_answer_cut("<think>Let me", "content_filter")
     (True, True)
-    >>> nothing_said("", "stop"), nothing_said("Paris, the", "length")
+    >>> is_answer_cut("", "stop"), is_answer_cut("Paris, the", "length")
     (False, False)
     """
     return finish in _UNSAID_BECAUSE and _UNSAID.fullmatch(text or "") is not None
@@ -62,7 +62,7 @@ def is_denial(code: int, data: bytes, *, let_in: bool) -> bool:
     return code in (401, 402) or (code == 403 and not let_in)
 
 
-def denial(code: int, key_env: str, *, has_key: bool) -> str:
+def denial_message(code: int, key_env: str, *, has_key: bool) -> str:
     """What was refused, and the cure."""
     if code in (402, 429):
         return f"the account has no credit left ({code}); top it up, or set another {key_env}"
@@ -71,10 +71,10 @@ def denial(code: int, key_env: str, *, has_key: bool) -> str:
     return f"refused the key ({code}); set {key_env} in the environment to one that is let in"
 
 
-def hint(data: bytes, body: Mapping[str, Any]) -> str:
+def rejected_field_hint(data: bytes, body: Mapping[str, Any]) -> str:
     """Options of the spec that leave out or rename the fields of a body that a 400 speaks of.
 
-    >>> hint(b"Unsupported value: 'temperature'", {"temperature": 0})
+    >>> rejected_field_hint(b"Unsupported value: 'temperature'", {"temperature": 0})
     " For an endpoint that refuses 'temperature', add to the model's spec: temperature=none."
     """
     complaint = data[:_LOOKED_AT].decode("utf-8", "replace")

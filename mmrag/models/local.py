@@ -16,7 +16,7 @@ import msgspec
 
 from mmrag.errors import ServiceError, SpecError, Unavailable, error_text
 from mmrag.models.chat_template import calls_in, chat_text
-from mmrag.models.endpoint_errors import cut_answer_message, nothing_said
+from mmrag.models.endpoint_errors import cut_answer_message, is_answer_cut
 from mmrag.models.request_queue import ModelThreadQueue, QueuedRequest
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
@@ -110,7 +110,7 @@ class LocalModel:
                     self._settle(request, completion)
 
     def _settle(self, request: QueuedRequest, done: Completion) -> None:
-        if nothing_said(done.text, done.finish):
+        if is_answer_cut(done.text, done.finish):
             request.settle(
                 ServiceError(f"local model {self.name!r}: {cut_answer_message(done.finish)}")
             )

@@ -24,17 +24,17 @@ import msgspec
 from mmrag.errors import Denied, ServiceError, ServiceTimeout, SpecError, Unavailable
 from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage
-from mmrag.files.retries import doubled, retried
-from mmrag.models.chat_completions import Answer, BrokenStream, Counts, StreamedAnswer
+from mmrag.files.retries import backoff_seconds, retry
+from mmrag.models.chat_completions import BrokenStream, ChatCompletion, StreamedAnswer, TokenCounts
 from mmrag.models.circuit_breaker import GONE, Circuit, resume_clock
 from mmrag.models.endpoint_errors import (
     LONGEST_WAIT,
     cut_answer_message,
-    denial,
+    denial_message,
     excerpt,
-    hint,
+    is_answer_cut,
     is_denial,
-    nothing_said,
+    rejected_field_hint,
     retry_after,
 )
 from mmrag.models.messages import message_as_json
@@ -153,7 +153,7 @@ class OpenAIModel:
                 if not await circuit.closed():  # it was gone and is back: that was no attempt
                     return outcome
 
-        outcome = await retried(attempt, self._retries, self._pause)
+        outcome = await retry(attempt, self._retries, self._pause)
         if isinstance(outcome, _Miss):
             resume_clock()
             raise outcome.error
@@ -235,11 +235,11 @@ class OpenAIModel:
         code = response.status_code
         said = excerpt(data, self._key)
         if is_denial(code, data, let_in=self._let_in):
-            cure = denial(code, self._key_env, has_key=bool(self._key))
+            cure = denial_message(code, self._key_env, has_key=bool(self._key))
             return _Miss(
                 Denied(f"{self._where}: {cure}. It said: {said}"), status=code, again=False
             )
-        more = hint(data, body) if code in (400, 422) else ""
+        more = rejected_field_hint(data, body) if code in (400, 422) else ""
         return _Miss(
             ServiceError(f"{self._where}: HTTP {code}: {said}{more}"),
             status=code,
@@ -255,18 +255,18 @@ class OpenAIModel:
     def _completion(self, data: bytes | StreamedAnswer, body: dict[str, Any]) -> Completion | _Miss:
         try:
             streamed = isinstance(data, StreamedAnswer)
-            answer = data.whole() if streamed else msgspec.json.decode(data, type=Answer)
+            answer = data.whole() if streamed else msgspec.json.decode(data, type=ChatCompletion)
             choice = answer.choices[0]
         except _NO_COMPLETION as error:
             return self._unreadable(error)
         text, calls = choice.message.text(), choice.message.calls()
-        if not calls and nothing_said(text, choice.finish_reason):
+        if not calls and is_answer_cut(text, choice.finish_reason):
             return _Miss(
                 ServiceError(f"{self._where}: {cut_answer_message(choice.finish_reason)}"),
                 status=200,
                 again=False,
             )
-        counted = answer.usage or Counts()
+        counted = answer.usage or TokenCounts()
         tokens_in, tokens_out = counted.prompt_tokens or 0, counted.completion_tokens or 0
         logprobs = choice.logprobs.content if choice.logprobs and choice.logprobs.content else []
         return Completion(
@@ -310,7 +310,7 @@ class OpenAIModel:
 
     def _backoff(self, before: int) -> float:
         """Exponential with full jitter, so that conversations do not come back in step."""
-        top = doubled(self._first_wait, before, LONGEST_WAIT)
+        top = backoff_seconds(self._first_wait, before, LONGEST_WAIT)
         return top * (0.5 + 0.5 * self._jitter.random())
 
     @property

@@ -27,7 +27,7 @@ Found = list[tuple[Evidence, ...]]
 Ask = Callable[[Sequence[Any], int], Found]
 
 
-class AroundWebSearch:
+class WrappedWebSearch:
     """A web search with `around` before it, which is given the way, how to ask, queries and k."""
 
     def __init__(self, search: WebSearch) -> None:
@@ -48,7 +48,7 @@ class AroundWebSearch:
         raise NotImplementedError
 
 
-class AroundImageSearch:
+class WrappedImageSearch:
     """An image search with `around` before it."""
 
     def __init__(self, search: ImageSearch) -> None:

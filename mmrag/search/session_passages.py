@@ -18,7 +18,7 @@ import msgspec
 from mmrag.passages import Cut
 from mmrag.protocols import Encoder, NearestWebSearch, WebSearch
 from mmrag.records import Evidence, Passage
-from mmrag.search.search_wrappers import AroundWebSearch, Ask, Found
+from mmrag.search.search_wrappers import Ask, Found, WrappedWebSearch
 
 _BROUGHT: ContextVar[tuple[Passage, ...]] = ContextVar("passages of the session", default=())
 _HANDED: ContextVar[int] = ContextVar("how many of them are handed over", default=0)
@@ -86,7 +86,7 @@ class SessionSearch:
         return _Brought(passages, self._cut, self._encoder)
 
 
-class HandedSearch(AroundWebSearch):
+class HandedSearch(WrappedWebSearch):
     """A web search that finds what is handed over (`Query.handed`) first, and then what it finds.
 
     It stands outside of caches: what the search behind it finds is the same with and without.
@@ -123,11 +123,11 @@ class _Brought:
     def __init__(
         self, passages: tuple[Passage, ...], cut: Cut | None, encoder: Encoder | None
     ) -> None:
-        from mmrag.search.web.bm25 import index_texts, titled
+        from mmrag.search.web.bm25 import index_texts, prepend_title
 
         self._mode = cut.mode if cut else "bm25"
         self._parts = [part for p in passages for part in _parts(p, cut)]
-        texts = [titled(p.title, p.text) for p in self._parts]
+        texts = [prepend_title(p.title, p.text) for p in self._parts]
         self._lexical = index_texts(texts)
         self._encoder = encoder if self._mode != "bm25" else None
         self._vectors = self._encoder.encode(texts) if self._encoder and texts else None
@@ -158,14 +158,14 @@ class _Brought:
         return {int(row): score for row, score in fused.items()}
 
     def _reranked(self, query: str, found: dict[int, float]) -> dict[int, float]:
-        from mmrag.search.web.bm25 import titled
+        from mmrag.search.web.bm25 import prepend_title
         from mmrag.search.web.fusion import fuse
         from mmrag.search.web.rerank import LexicalReranker
 
         rows = sorted(found, key=lambda row: (-found[row], row))
         parts = [self._parts[row] for row in rows]
         scores = LexicalReranker(self._lexical.rarity).rerank(
-            query, [titled(p.title, p.text) for p in parts]
+            query, [prepend_title(p.title, p.text) for p in parts]
         )
         order = sorted(range(len(rows)), key=lambda i: -scores[i])
         fused = fuse([[str(row) for row in rows], [str(rows[i]) for i in order]])

@@ -31,7 +31,7 @@ from simulator.ears.voice_and_ear import ears, voices
 from simulator.parts.resources import cache_folder
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs
-from simulator.reports.losses.hearing_losses import hearing
+from simulator.reports.losses.hearing_losses import hearing_losses
 from simulator.reports.read.turn_frame import Frame
 from simulator.store.run_reader import RunReader
 from simulator.world.sessions import World
@@ -122,7 +122,7 @@ def runs(folders: list[Path]) -> None:
 
     readers = [RunReader(folder) for folder in folders]
     frame = joined([one.frame for one in load_report_runs(readers, ReportOptions())[0]])
-    rows = {one["condition"]: one for one in hearing(frame, how) or ()}
+    rows = {one["condition"]: one for one in hearing_losses(frame, how) or ()}
     print(f"{len(frame.sessions)} conversations, {len(frame):,} turns")
     for name in frame.conditions:
         truth = headline(frame, frame.condition(name), how)["strict"]["as_experienced"]

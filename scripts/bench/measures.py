@@ -31,7 +31,7 @@ from mmrag.records import (
     Turn,
     TurnResult,
 )
-from simulator.application.measure_replies import measure_run, paid_once
+from simulator.application.measure_replies import measure_run, model_paid_once
 from simulator.store.run_store import RunStore
 
 MINI = Path("assets/mini")
@@ -68,7 +68,7 @@ def speed(turns: int) -> None:
     for measures in ("ragas", "garage", "faithfulness"):
         with tempfile.TemporaryDirectory() as folder, RunStore(folder) as store:
             write_turns(store, turns)
-            model = paid_once(Instant(), "instant", store)
+            model = model_paid_once(Instant(), "instant", store)
             takers = model_measurers(model, name="instant", encoder=Flat())
             begun, busy = time.perf_counter(), time.process_time()
             work = measure_run(store, takers, chosen_measures(measures), 64)

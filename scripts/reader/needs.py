@@ -14,7 +14,7 @@ from reader.pages import KINDS
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import Entity, Ref, attribute_of
 from simulator.world.facts.factbase import FactBase
-from simulator.world.language.filled_needs import Filled, Moment, Statistics, fill
+from simulator.world.language.filled_needs import FilledNeed, Moment, Statistics, fill_need
 from simulator.world.language.voices.need_reader import Need as Want
 from simulator.world.language.voices.voice_reader import Voice
 
@@ -58,7 +58,7 @@ class Author:
 
     def _asked(
         self, want: Want, kind: str, said: Sequence[str], before: tuple[str, ...],
-        parent: Filled | None,
+        parent: FilledNeed | None,
     ) -> Iterator[Asked]:  # fmt: skip
         filled = self._filled(want, kind, parent)
         if filled is None:
@@ -76,17 +76,17 @@ class Author:
             return ()
         return tuple(plain(t) for t in self._r.choices(said, k=self._r.choice((1, 2, 2))))
 
-    def _filled(self, want: Want, kind: str, parent: Filled | None) -> Filled | None:
+    def _filled(self, want: Want, kind: str, parent: FilledNeed | None) -> FilledNeed | None:
         """The need put to one thing after another until it has an answer."""
         things = self._facts.of_kind(kind)
         for n in range(_TRIES):
             main = self._r.choice(things) if parent is None else self._facts.entity(_main(parent))
-            filled = fill(want, self._moment(want, main, parent, n))
+            filled = fill_need(want, self._moment(want, main, parent, n))
             if filled is not None:
                 return filled
         return None
 
-    def _moment(self, want: Want, main: Entity, parent: Filled | None, n: int) -> Moment:
+    def _moment(self, want: Want, main: Entity, parent: FilledNeed | None, n: int) -> Moment:
         named = parent.answer.value if parent and parent.answer.kind == "entity" else None
         draw = Draw(self._seed, main.id, want.id, n)
         return Moment(
@@ -105,7 +105,7 @@ class Author:
         )
 
 
-def _main(filled: Filled) -> str:
+def _main(filled: FilledNeed) -> str:
     return filled.means[0] if filled.means else filled.subject.id
 
 
@@ -117,7 +117,7 @@ def plain(text: str) -> str:
 class Opened:
     """A program in which attributes are numbers, and what the question says is left to be found."""
 
-    def __init__(self, kind: str, filled: Filled, parent: Filled | None) -> None:
+    def __init__(self, kind: str, filled: FilledNeed, parent: FilledNeed | None) -> None:
         self._keys: dict[int, tuple[str, str]] = {}
         self._kind = kind
         before = parent and parent.want.meanings[kind]

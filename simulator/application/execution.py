@@ -55,7 +55,7 @@ def execute(
     with interruptible(f"what was committed to {place}", way), RunStore(place) as store:
         parts.claim(store)
         if again:
-            forget_failures(store)
+            drop_failed_turns(store)
         store.set_meta("plan", {**promised, "capacity": made.capacity})
         total = promised["conversations"]
         with (
@@ -134,7 +134,7 @@ def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool =
         return run_to_end(work)
 
 
-def forget_failures(store: RunStore) -> int:
+def drop_failed_turns(store: RunStore) -> int:
     """Drop failed turns and all after them, so that they are asked again. Returns how many."""
     dropped = 0
     for session_id, degradation in store.session_keys():

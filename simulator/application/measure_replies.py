@@ -58,7 +58,7 @@ async def measure_run(
     return sum(await asyncio.gather(*(worker() for _ in range(max(1, concurrency)))))
 
 
-def paid_once(
+def model_paid_once(
     model: Model,
     name: str,
     store: RunStore,
@@ -66,10 +66,10 @@ def paid_once(
     on_cost: Callable[[float], None] = lambda _cost: None,
 ) -> Model:
     """A model that is asked nothing twice: not by this process, not by those before it."""
-    return CachedModel(KeptModel(model, name, store, on_cost=on_cost), name, Cache())
+    return CachedModel(StoredCompletionModel(model, name, store, on_cost=on_cost), name, Cache())
 
 
-class KeptModel:
+class StoredCompletionModel:
     """A model whose completions are kept in the run and never paid for again.
 
     `cost` is what the models of measures have cost in this run, earlier calls included;

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from mmrag.errors import SpecError, UsageError
 from mmrag.records import Record, Status
-from simulator.application.scores import plain
+from simulator.application.scores import plain_text
 from simulator.terminal.rich_text import as_html, as_text
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Measured(Record, frozen=True, kw_only=True):
             table.add_column("n", justify="right")
             for _, name, judge, approximate, cell in cells:
                 about = f"{judge} (approximate)" if approximate else judge
-                table.add_row(name, plain(about), *_in_words(cell))
+                table.add_row(name, plain_text(about), *_in_words(cell))
             yield table
 
     def _cells(self) -> Iterator[tuple[str, str, str, bool, dict[str, Any]]]:
@@ -152,7 +152,7 @@ def measure(
 def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> Model:
     """A model whose answers are kept in a run, and which stops at its cost."""
     from mmrag.models import models
-    from simulator.application.measure_replies import paid_once
+    from simulator.application.measure_replies import model_paid_once
     from simulator.terminal.cost_cap import CostCapReached
 
     def on_cost(cost: float) -> None:
@@ -163,7 +163,7 @@ def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> M
             )
 
     made = models.create(model) if isinstance(model, str) else model
-    return paid_once(made, model_name(model), store, on_cost=on_cost)
+    return model_paid_once(made, model_name(model), store, on_cost=on_cost)
 
 
 def model_name(model: str | Model) -> str:

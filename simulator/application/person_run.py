@@ -24,9 +24,9 @@ from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, TurnResult
 from simulator.datasets.session_source import SessionSource
 from simulator.parts.live_wearers import make_wearers
-from simulator.parts.run_folder import claim, fresh_out
+from simulator.parts.run_folder import claim_run, fresh_out
 from simulator.parts.run_parts import Parts
-from simulator.run.agent_slots import Places
+from simulator.run.agent_slots import AgentSlots
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.engine import broken_turns
 from simulator.run.live_conversation import Wearers, as_heard
@@ -36,7 +36,7 @@ from simulator.run.runner import conversations, labelled, seen_under
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.wearer.goals import goal_in_words
-from simulator.wearer.person import PersonTalk, brought_back
+from simulator.wearer.person import PersonTalk, resume_talk
 from simulator.wearer.wearer_view import sight_of
 
 MOST_WORDS = 2000
@@ -106,7 +106,7 @@ class PersonRuns:
         self._agent_of, self._index_of, self._search = agent_of, index_of, search
         self._worlds: dict[str, _World] = {}
         self._judges: dict[str, Judge] = {}
-        self._places: dict[int, Places] = {}
+        self._places: dict[int, AgentSlots] = {}
         self._lock = threading.Lock()
         self._working: dict[str, asyncio.Task[PersonRunState]] = {}
 
@@ -232,7 +232,7 @@ class PersonRuns:
 
     def _claim(self, store: RunStore, config: RunConfig) -> None:
         """Make a run its config's own, or refuse to go on with what does not belong together."""
-        claim(
+        claim_run(
             store, config, data=self._world(config).source.fingerprint,
             index=self._index_of(config.data), judge=self._judge(config).id,
         )  # fmt: skip
@@ -281,7 +281,7 @@ class PersonRuns:
                 agenda, condition, stop=plan.stop.rule, seed=config.seed, kind=PersonTalk
             )
             asked = tuple(as_heard(run, seen) if found else ())
-            brought_back(talk, seen, asked)
+            resume_talk(talk, seen, asked)
             sight = sight_of(agenda, world.wearers.facts)
             goal = "" if talk.over else goal_in_words(agenda, talk.goal, sight)
             last = PersonRunState(
@@ -320,8 +320,8 @@ class PersonRuns:
                 self._judges[config.judge] = Parts(config).judge
             return self._judges[config.judge]
 
-    def _places_at(self, agent: Agent) -> Places:
-        return self._places.setdefault(id(agent), Places(agent))
+    def _places_at(self, agent: Agent) -> AgentSlots:
+        return self._places.setdefault(id(agent), AgentSlots(agent))
 
 
 def _played(run: RunReader, name: str) -> RunConfig:

@@ -25,7 +25,7 @@ from simulator.people.people_agreement import PeopleAgreement, agreement
 from simulator.store.run_reader import RunReader
 
 
-class Verdicts:
+class RunVerdicts:
     """What people said of a run's replies. Both kinds are kept: no judge's verdict is touched.
 
     ::

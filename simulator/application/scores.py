@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from simulator.message_text import counted, readable
+from simulator.message_text import counted, printable_text
 from simulator.terminal.rich_text import as_html, as_text
 
 if TYPE_CHECKING:
@@ -220,9 +220,9 @@ def _tables(figures: Scores) -> list[Any]:
             shown.append(Text(_as_answered(found["as_answered"]), style="dim"))
     if figures.get("error_texts"):
         warning = f"warning: {ErrorTexts(**figures['error_texts'])}"
-        shown.append(plain(warning, style="yellow"))
+        shown.append(plain_text(warning, style="yellow"))
     if figures.get("language"):
-        shown.append(plain(figures["language"], style="dim"))
+        shown.append(plain_text(figures["language"], style="dim"))
     if figures.get("judge") == NO_JUDGE:
         shown.append(Text("No judge: only exact matches are right.", style="dim"))
     if conditions:
@@ -281,7 +281,7 @@ def _condition_table(conditions: dict[str, dict[str, Any]]) -> Any:
         table.add_column(name, justify="right")
     for condition, found in sorted(conditions.items(), key=lambda item: item[0] != "clean"):
         cells = (_cell(found, key) for key in (*_ROWS, _MULTI_TURN))
-        table.add_row(plain(condition), f"{found['total']:,}", *cells)
+        table.add_row(plain_text(condition), f"{found['total']:,}", *cells)
     return table
 
 
@@ -321,8 +321,8 @@ def _footer(found: dict[str, Any]) -> str:
     return "; ".join(words) + "."
 
 
-def plain(text: str, style: str = "") -> Any:
+def plain_text(text: str, style: str = "") -> Any:
     """Words from a data set or a model: no markup, and no command to the terminal."""
     from rich.text import Text
 
-    return Text(readable(text), style)
+    return Text(printable_text(text), style)

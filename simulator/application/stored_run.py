@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mmrag.protocols import Model
     from simulator.application.measure_run_or_file import Measured
-    from simulator.application.run_verdicts import Verdicts
+    from simulator.application.run_verdicts import RunVerdicts
     from simulator.run.run_config import RunConfig
 
 
@@ -137,11 +137,11 @@ class Run:
             )  # fmt: skip
 
     @property
-    def verdicts(self) -> Verdicts:
+    def verdicts(self) -> RunVerdicts:
         """What people say of its replies: give a verdict, a queue to read, agreement, export."""
-        from simulator.application.run_verdicts import Verdicts
+        from simulator.application.run_verdicts import RunVerdicts
 
-        return Verdicts(self.folder)
+        return RunVerdicts(self.folder)
 
     def export(self, path: str | Path, to: str | None = None) -> int:
         """Write all turns for another tool: `parquet`, `jsonl`, `inspect`, `mlflow` or

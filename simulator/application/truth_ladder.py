@@ -50,7 +50,7 @@ def measure_ladder(
     pages are searched by words, so that no index is built."""
     from mmrag.agents import agents
     from mmrag.judges import make_judge
-    from simulator.parts.named_agents import searches
+    from simulator.parts.named_agents import uses_searches
     from simulator.parts.resources import index_folder, make_resources
 
     if strange := next((stage for stage in stages if stage not in RUNGS), None):
@@ -68,8 +68,8 @@ def measure_ladder(
     judge = make_judge("builtin")
     sessions = itertools.islice(read_world(folder, pictures="clean"), limit)
     asked = agents.create(agent, resources=found)
-    rules = Rules(in_words=not searches(agent))
-    climbed = climb(
+    rules = Rules(in_words=not uses_searches(agent))
+    climbed = ask_ladder(
         sessions, asked, judge, WorldTruth(folder), list(dict.fromkeys(stages)), rules=rules
     )
     rungs = asyncio.run(climbed)
@@ -93,7 +93,7 @@ def query_at(
     return query
 
 
-async def climb(
+async def ask_ladder(
     sessions: Iterable[Session],
     agent: Agent,
     judge: Judge,
@@ -135,6 +135,6 @@ async def climb(
 def _by_words(folder: Path) -> WebSearch:
     from mmrag.passages import Cut
     from mmrag.search.index.sources import open_source
-    from mmrag.search.web.word_search import PagesByWords
+    from mmrag.search.web.word_search import LexicalPageSearch
 
-    return PagesByWords(open_source(str(folder)).pages, Cut().chunker)
+    return LexicalPageSearch(open_source(str(folder)).pages, Cut().chunker)

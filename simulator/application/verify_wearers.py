@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.errors import ConflictError, ImageError, UsageError
 from mmrag.records import Capture, Record
-from simulator.message_text import counted, problems_told
+from simulator.message_text import counted, summarise_problems
 
 
 class RunProof(Record, frozen=True, kw_only=True):
@@ -51,7 +51,7 @@ class RunProof(Record, frozen=True, kw_only=True):
                 f"Of {counted(self.unproved_pictures, 'further picture')}, which would have to be "
                 "rendered again, nothing but the hash was compared. "
             )
-        return head + problems_told(self.problems)
+        return head + summarise_problems(self.problems)
 
 
 def verify_run(folder: Path) -> RunProof:

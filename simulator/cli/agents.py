@@ -10,7 +10,7 @@ import typer
 
 from mmrag.errors import DataError, UsageError
 from simulator.cli.options.flags import AsJson
-from simulator.message_text import readable
+from simulator.message_text import printable_text
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -111,9 +111,9 @@ def calibrate(
     from mmrag.errors import ConflictError
     from simulator.run.calibration_trials import (
         asked_whole,
-        findings,
         play,
         risk_coverage,
+        trial_features,
         trials_of,
     )
     from simulator.run.calibration_trials import calibrate as fitted
@@ -135,10 +135,10 @@ def calibrate(
     found = fitted(trials, made_on="; ".join(names), most_wrong=most_wrong, wrong_costs=wrong)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
-    _, right = findings(trials)
+    _, right = trial_features(trials)
     turns = sum(map(len, trials))
     whole = asked_whole(trials)
-    curve = risk_coverage(found, *findings(whole), sum(map(len, whole)))
+    curve = risk_coverage(found, *trial_features(whole), sum(map(len, whole)))
     if as_json:
         typer.echo(msgspec.json.encode({"calibration": found, "curve": curve}).decode())
         return
@@ -244,7 +244,7 @@ def _tell_reply(name: str, reply: Reply, out: TextIO, *, explain: bool, as_json:
         said = encode(reply).decode()
         typer.echo(f'{{"picture":{json.dumps(name)},"reply":{said}}}' if name else said, file=out)
         return
-    typer.echo(readable(f"{name}: {reply.text}" if name else reply.text), file=out)
+    typer.echo(printable_text(f"{name}: {reply.text}" if name else reply.text), file=out)
     if explain:
         print_reply(reply, out)
 

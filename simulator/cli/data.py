@@ -12,13 +12,13 @@ import typer
 
 from mmrag.errors import UsageError
 from simulator.cli.options.flags import AsJson
-from simulator.message_text import counted, readable
+from simulator.message_text import counted, printable_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simulator.datasets.own.line_parser import Fault
-    from simulator.datasets.own.own_data import Examined
+    from simulator.datasets.own.line_parser import LineProblem
+    from simulator.datasets.own.own_data import CheckedLine
     from simulator.datasets.session_source import SessionSource
 
 Source = Annotated[
@@ -51,11 +51,13 @@ def start(
 
     With --turns, or an --out that ends in .jsonl, JSON lines: a conversation per picture.
     """
-    from simulator.datasets import near
+    from simulator.datasets import suggest_path
     from simulator.datasets.own.album import Album
 
     if not folder.is_dir():
-        raise UsageError(f"{folder}: there is no such folder.{near(folder)} Give one of pictures.")
+        raise UsageError(
+            f"{folder}: there is no such folder.{suggest_path(folder)} Give one of pictures."
+        )
     album = Album(folder.absolute())
     file = out or folder / ("questions.csv" if turns == 1 else "questions.jsonl")
     album.write_questions(file, turns)
@@ -135,11 +137,11 @@ def _check_published(source: SessionSource, *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _is_bad(line: Examined) -> bool:
+def _is_bad(line: CheckedLine) -> bool:
     return any(fault.weight != "note" for fault in line.faults)
 
 
-def _told(lines: Sequence[Examined]) -> Iterator[str]:
+def _told(lines: Sequence[CheckedLine]) -> Iterator[str]:
     """What the lines become, then notes, then what is wrong, each once."""
     yield from (f"{line.place}: {_in_words(line)}" for line in lines if not line.is_lost)
     faults = [fault for line in lines for fault in line.faults]
@@ -156,17 +158,17 @@ def _told(lines: Sequence[Examined]) -> Iterator[str]:
     yield _summary(lines)
 
 
-def _note(fault: Fault) -> tuple[str, str]:
+def _note(fault: LineProblem) -> tuple[str, str]:
     """What makes two notes one: the same words about the same field of any line and turn."""
     return re.sub(r"\[\d+\]", "", fault.field), fault.words
 
 
-def _at_place(fault: Fault) -> str:
+def _at_place(fault: LineProblem) -> str:
     field = f" {fault.field}" if fault.field else ""
     return f"{fault.place}:{field} {fault.words}"
 
 
-def _in_words(line: Examined) -> str:
+def _in_words(line: CheckedLine) -> str:
     """What a line becomes: the session, then each turn."""
     session = line.session
     capture = session.capture
@@ -181,7 +183,7 @@ def _in_words(line: Examined) -> str:
     return f"session {session.id!r}, {seen}{more}: {turns}"
 
 
-def _as_json(line: Examined) -> dict[str, Any]:
+def _as_json(line: CheckedLine) -> dict[str, Any]:
     session = line.session
     return {
         "place": line.place,
@@ -198,7 +200,7 @@ def _as_json(line: Examined) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _summary(lines: Sequence[Examined]) -> str:
+def _summary(lines: Sequence[CheckedLine]) -> str:
     if not lines:
         return "no session: write a line for each, as docs/data.md shows."
     good = [line for line in lines if not line.is_lost]
@@ -224,4 +226,4 @@ def _short(text: str) -> str:
 
 def _say_plainly(text: str) -> None:
     """A line of other people's text, without what would steer a terminal."""
-    typer.echo(readable(text, "�"))
+    typer.echo(printable_text(text, "�"))

@@ -55,7 +55,7 @@ def rejudge(
     """Judge a run's replies again without asking the agent. Earlier verdicts are kept."""
     from simulator.application.execution import rejudge as judge_again
     from simulator.application.scores import scores_of
-    from simulator.cli.tables.run_tables import tell_scores
+    from simulator.cli.tables.run_tables import print_scores
     from simulator.run.results.turn_results import options_for
     from simulator.store.run_reader import RunReader
 
@@ -64,7 +64,7 @@ def rejudge(
         left = reader.turn_counts().get("judge_error", 0)
         unscored = f", {left} left unscored" if left else ""
         typer.secho(f"{counted(count, 'reply', 'replies')} judged{unscored}.", err=True)
-        tell_scores(
+        print_scores(
             scores_of(reader, options_for(reader), by_condition=not as_json), as_json=as_json
         )
 
@@ -174,7 +174,7 @@ def stress(
     """Measure how far a judge can be gamed: adversarial pairs by angle."""
     import msgspec
 
-    from mmrag.judges.stress import read_pairs, tally, whole
+    from mmrag.judges.stress import read_pairs, sum_angles, tally
     from mmrag.records import Outcome, Usage
     from simulator.parts.preflight import ready_judge
 
@@ -186,7 +186,7 @@ def stress(
             outcomes.append(verdict.outcome)
             usage += verdict.usage
     angles = tally(pairs, outcomes)
-    rows = {angle.name: msgspec.to_builtins(angle) for angle in (*angles, whole(angles))}
+    rows = {angle.name: msgspec.to_builtins(angle) for angle in (*angles, sum_angles(angles))}
     for row in rows.values():
         del row["name"]
     if as_json:

@@ -301,14 +301,14 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     from mmrag.agents.external.daemon_threads import count_abandoned_calls
     from mmrag.records import Status
     from simulator.application.scores import scores_of
-    from simulator.cli.tables.run_tables import tell_scores
-    from simulator.faults.fault_kinds import faults
+    from simulator.cli.tables.run_tables import print_scores
+    from simulator.faults.fault_kinds import parse_faults
     from simulator.run.results.turn_results import (
         failure_cure,
         failure_note,
         fault_note,
-        going_on,
         options_for,
+        resume_command,
     )
     from simulator.run.run_config import read_config
     from simulator.store.run_reader import RunReader
@@ -316,14 +316,14 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     with RunReader(place) as reader:
         scores = scores_of(reader, options_for(reader), by_condition=not as_json)
         note = failure_note(reader)
-        cure = failure_cure(reader, going_on(reader, folder, "--errors"))
+        cure = failure_cure(reader, resume_command(reader, folder, "--errors"))
         unusable, rows = reader.unusable_sessions()
         counts, failures = reader.turn_counts(), reader.failure_counts()
         asked = sum(counts.values()) - counts.get(Status.SKIPPED_AFTER_STOP, 0)
         failed = sum(failures.values()) - failures.get(Status.DATA_ERROR, 0)
         settings = read_config(reader)
-        faulty = fault_note(reader, faults(settings.faults), settings.seed)
-    tell_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)
+        faulty = fault_note(reader, parse_faults(settings.faults), settings.seed)
+    print_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)
     if note is not None:
         _say(f"{note.rstrip('.')}. {cure}")
     if faulty is not None:

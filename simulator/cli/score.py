@@ -63,7 +63,7 @@ def score(
     """
     from mmrag.metrics.scoring_protocols import check_protocol
     from simulator.application.scores import Scores
-    from simulator.cli.tables.run_tables import tell_scores
+    from simulator.cli.tables.run_tables import print_scores
     from simulator.run.results.turn_results import ScoreOptions
 
     check_protocol(protocol)
@@ -87,7 +87,7 @@ def score(
             protocol=protocol, stop=stop or "strikes(2)", resamples=resamples, seed=seed or 0
         )
         scores = Scores(_file(file, options, asked), options)
-    tell_scores(scores, as_json=as_json)
+    print_scores(scores, as_json=as_json)
 
 
 def _run(folder: Path, given: dict[str, Any], asked: _Asked, *, by_condition: bool) -> Scores:
@@ -173,14 +173,14 @@ class _Asked:
 
         Verdicts that are there stand, unless a judge was named.
         """
-        from simulator.run.results.kit_scoring import is_left
+        from simulator.run.results.kit_scoring import needs_judge
 
         if self.spec is None and all(one.is_judged for one in said):
             return said
         left = [
             place
             for place, one in enumerate(said)
-            if (self.spec is not None or not one.is_judged) and is_left(one, self._protocol)
+            if (self.spec is not None or not one.is_judged) and needs_judge(one, self._protocol)
         ]
         found = list(said)
         for place, verdict in zip(left, self._judged([said[n] for n in left]), strict=True):

@@ -66,7 +66,7 @@ def new(
     with interruptible("what was written of the world"):
         from simulator.world.build.folder import build
         from simulator.world.build.request import make_difficulty, make_request
-        from simulator.world.language.voices.voice_reader import whose
+        from simulator.world.language.voices.voice_reader import describe_voices
 
         request = make_request(
             seed,
@@ -89,7 +89,7 @@ def new(
     total = sum(entry["bytes"] for entry in manifest["files"].values())
     counts = ", ".join(f"{n:,} {name.replace('_', ' ')}" for name, n in manifest["counts"].items())
     typer.echo(
-        f"{out}: {counts}; in the {whose(request.voices)}; {total / 1e6:,.1f} MB, "
+        f"{out}: {counts}; in the {describe_voices(request.voices)}; {total / 1e6:,.1f} MB, "
         f"fingerprint {manifest['fingerprint'][:16]}."
     )
 

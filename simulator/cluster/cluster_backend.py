@@ -15,7 +15,7 @@ from mmrag.errors import MmragError
 from mmrag.records import Session, TurnResult
 from simulator.cluster.driver import hold_on_cluster
 from simulator.cluster.machines import Machines
-from simulator.cluster.ray_connection import connected, load_ray
+from simulator.cluster.ray_connection import join_cluster, load_ray
 from simulator.cluster.shard_keeper import LeasedConversation
 from simulator.cluster.worker import Job
 from simulator.parts.hosting_options import Hosting
@@ -44,7 +44,7 @@ class ClusterBackend:
 
     def opened(self) -> contextlib.AbstractContextManager[None]:
         """The cluster, joined or made."""
-        return connected(self._machines, workers=self._machines.workers or 1)
+        return join_cluster(self._machines, workers=self._machines.workers or 1)
 
     async def hold(self, store: RunStore, advance: Callable[[Progress], None]) -> CacheStats:
         """Hold all that is not held yet."""

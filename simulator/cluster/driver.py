@@ -17,7 +17,7 @@ from mmrag.cache import CacheStats
 from mmrag.errors import AgentError, MmragError, StoreError
 from mmrag.records import Record, Session, Status, TurnResult
 from simulator.cluster.machines import Machines
-from simulator.cluster.ray_connection import Lost, answered, load_ray
+from simulator.cluster.ray_connection import ProcessLost, await_call, load_ray
 from simulator.cluster.schedule import QueuedConversation, Schedule, WorkerSeat
 from simulator.cluster.session_lookup import Sessions
 from simulator.cluster.shard_keeper import Keeper, LeasedConversation
@@ -147,8 +147,8 @@ class _Driver:
     async def open(self) -> None:
         """Return when all keepers have their files open."""
         try:
-            await asyncio.gather(*(answered(keeper.ready.remote()) for keeper in self._keepers))
-        except Lost as error:
+            await asyncio.gather(*(await_call(keeper.ready.remote()) for keeper in self._keepers))
+        except ProcessLost as error:
             raise StoreError(f"no process can keep the run's turns: {error}.") from error
 
     async def work_through(
@@ -178,14 +178,14 @@ class _Driver:
     async def stats(self) -> CacheStats:
         """What the caches of the workers that are left have saved."""
         asked = [place.worker.stats.remote() for place in self._places if place.worker is not None]
-        told = await asyncio.gather(*map(answered, asked), return_exceptions=True)
+        told = await asyncio.gather(*map(await_call, asked), return_exceptions=True)
         return cache_of([said for said in told if isinstance(said, bytes)])
 
     async def close(self) -> int:
         """Let the workers go, then close the shards. Returns how many turns came too late."""
         for place in self._places:
             self._drop(place)
-        closing = [answered(keeper.close.remote()) for keeper in self._keepers]
+        closing = [await_call(keeper.close.remote()) for keeper in self._keepers]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ENDING):
                 late = await asyncio.gather(*closing, return_exceptions=True)
@@ -297,11 +297,11 @@ class _Driver:
         for start in range(STARTS):
             worker = self._make()
             try:
-                told = msgspec.json.decode(await answered(worker.ready.remote()), type=Ready)
+                told = msgspec.json.decode(await await_call(worker.ready.remote()), type=Ready)
                 self._machines.add(told.machine)
                 place.worker = worker
                 return
-            except Lost as error:
+            except ProcessLost as error:
                 self._died += 1
                 if start == STARTS - 1:
                     raise AgentError(
@@ -321,7 +321,7 @@ class _Driver:
         place.worker = place.starting = None
 
 
-class Lent(NamedTuple):
+class LendResult(NamedTuple):
     """What came of lending a conversation to a worker."""
 
     what: str
@@ -330,19 +330,21 @@ class Lent(NamedTuple):
     reason: str = ""
 
 
-async def lend(item: QueuedConversation, worker: Any) -> Lent:
+async def lend(item: QueuedConversation, worker: Any) -> LendResult:
     """Have a worker hold a conversation. A suspect is blamed for none that was dead before."""
     try:
         if item.deaths:
-            await answered(worker.alive.remote())
-    except Lost as error:
-        return Lent("not begun", reason=str(error))
+            await await_call(worker.alive.remote())
+    except ProcessLost as error:
+        return LendResult("not begun", reason=str(error))
     try:
-        said = await answered(worker.hold.remote(item.position, item.session_id, item.degradation))
-    except Lost as error:
-        return Lent("died", reason=str(error))
+        said = await await_call(
+            worker.hold.remote(item.position, item.session_id, item.degradation)
+        )
+    except ProcessLost as error:
+        return LendResult("died", reason=str(error))
     # a worker that was given up may come back for a moment and take it
-    return Lent("taken over") if said is None else Lent("held", said)
+    return LendResult("taken over") if said is None else LendResult("held", said)
 
 
 async def _again_and_again(gather: Callable[[], int]) -> None:

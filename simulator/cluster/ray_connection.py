@@ -20,12 +20,12 @@ _KNOCKING = 20.0
 """Seconds that the head of a cluster has to take a connection."""
 
 
-class Lost(Exception):
+class ProcessLost(Exception):
     """A process of the cluster is gone, and what it was doing with it."""
 
 
 @contextlib.contextmanager
-def connected(machines: Machines, *, workers: int) -> Generator[None]:
+def join_cluster(machines: Machines, *, workers: int) -> Generator[None]:
     """Join a cluster, or make one of this machine; leave it as it was found."""
     ray = load_ray()
     if ray.is_initialized():  # a notebook's own
@@ -89,15 +89,15 @@ def load_ray() -> Any:
     return ray
 
 
-async def answered(reference: Any) -> Any:
-    """What a call of an actor returns. Its own error is raised as it was; `Lost` if it is gone."""
-    with in_our_words():
+async def await_call(reference: Any) -> Any:
+    """What a call of an actor returns. Its own error is raised as it was, or `ProcessLost`."""
+    with translate_ray_errors():
         return await reference
 
 
 @contextlib.contextmanager
-def in_our_words() -> Generator[None]:
-    """Raise what code on another machine raised as it was, and `Lost` where that is gone."""
+def translate_ray_errors() -> Generator[None]:
+    """Raise what code on another machine raised as it was, and `ProcessLost` where that is gone."""
     from ray.exceptions import RayError, RayTaskError
 
     try:
@@ -113,7 +113,7 @@ def in_our_words() -> Generator[None]:
                 "a machine of the cluster cannot import mmrag: install the same mmrag, with "
                 f"'mmrag[ray]', for the Python of every machine ({_last_line(error)})."
             ) from error
-        raise Lost(_reason(error)) from error
+        raise ProcessLost(_reason(error)) from error
 
 
 _TELLING = (r"mmrag\.errors\.\w+: (.+)", r"exit detail: (.+)", r"(.*\bnode\b.*)", r"(.+)")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mmrag.errors import StoreError
 from mmrag.files.images import LazyImage
 from mmrag.records import ImageLookup, Session, TurnResult, decode_as, encode
-from simulator.cluster.ray_connection import Lost, answered
+from simulator.cluster.ray_connection import ProcessLost, await_call
 from simulator.store.leases import ShardStore
 from simulator.store.run_pictures import without_picture
 from simulator.store.shard_files import retry_until_free
@@ -46,12 +46,12 @@ class Keeper:
         """Give a conversation to who asks, and take it from whoever had it."""
         await asyncio.wrap_future(self._shard.take(session_id, degradation))
         lease = self._shard.lease(session_id, degradation)
-        begun = None if lease.begun is None else packed(lease.begun)
+        begun = None if lease.begun is None else pack_session(lease.begun)
         return LeaseSent(lease.epoch, [encode(result) for result in lease.done], begun)
 
     async def begin(self, epoch: int, position: int, sent: SessionSent, broken: bool) -> bool:
         """Record a session as the agent is going to see it."""
-        session = unpacked(sent, self._shard.images.get)
+        session = unpack_session(sent, self._shard.images.get)
         if not self._shard.holds(epoch, session.id, session.degradation):
             return False
         begin = self._shard.begin_broken if broken else self._shard.begin
@@ -63,7 +63,7 @@ class Keeper:
     ) -> bool:
         """Return when the turns are on disk, and with them the session where it has grown."""
         turns = [decode_as(TurnResult, result) for result in results]
-        session = None if sent is None else unpacked(sent, self._shard.images.get)
+        session = None if sent is None else unpack_session(sent, self._shard.images.get)
         kept = self._shard.commit_leased(epoch, *turns, session=session, position=position)
         if kept is None:
             return False
@@ -86,7 +86,7 @@ class LeasedConversation:
     def __init__(self, keeper: Any, position: int, lease: LeaseSent) -> None:
         self._keeper, self._position = keeper, position
         self._epoch, begun = lease.epoch, lease.begun
-        self._begun = None if begun is None else unpacked(begun)
+        self._begun = None if begun is None else unpack_session(begun)
         self._there = set[str]() if begun is None else set(begun.pictures)
         """Pictures that the keeper has."""
         self.done = [decode_as(TurnResult, result) for result in lease.done]
@@ -122,7 +122,7 @@ class LeasedConversation:
         await self._sent(self._keeper.begin.remote(self._epoch, position, sent, broken))
 
     def _new(self, session: Session) -> SessionSent:
-        sent = packed(session, self._there)
+        sent = pack_session(session, self._there)
         self._there.update(sent.pictures)
         return sent
 
@@ -131,7 +131,7 @@ class LeasedConversation:
             raise LeaseLost
 
 
-def packed(session: Session, there: Container[str] = ()) -> SessionSent:
+def pack_session(session: Session, there: Container[str] = ()) -> SessionSent:
     """A session to be sent, with the pictures that are not `there`."""
     captures = (session.capture, *(turn.capture for turn in session.turns))
     images = [capture.image for capture in captures if capture is not None]
@@ -139,7 +139,7 @@ def packed(session: Session, there: Container[str] = ()) -> SessionSent:
     return SessionSent(encode(session), {digest: image.data for digest, image in new.items()})
 
 
-def unpacked(sent: SessionSent, other: ImageLookup | None = None) -> Session:
+def unpack_session(sent: SessionSent, other: ImageLookup | None = None) -> Session:
     """A session that was sent; `other` has the pictures that were not sent along."""
 
     def picture(digest: str) -> LazyImage:
@@ -152,8 +152,8 @@ def unpacked(sent: SessionSent, other: ImageLookup | None = None) -> Session:
 
 async def _asked(reference: Any) -> Any:
     try:
-        return await answered(reference)
-    except Lost as error:  # it restarts by itself, so this time it could not
+        return await await_call(reference)
+    except ProcessLost as error:  # it restarts by itself, so this time it could not
         raise StoreError(
             f"the process that keeps the turns ended and cannot start again ({error}). What was "
             "committed is kept; mend that, then `mmrag resume` the run."

@@ -20,7 +20,7 @@ from simulator.cluster.session_lookup import Sessions
 from simulator.cluster.shard_keeper import LeasedConversation, LeaseLost
 from simulator.parts.hosting_options import Hosting
 from simulator.parts.run_parts import Parts
-from simulator.run.agent_slots import Places
+from simulator.run.agent_slots import AgentSlots
 from simulator.run.run_config import RunConfig
 from simulator.run.runner import Conversations, Progress
 from simulator.store.provenance import revision
@@ -118,7 +118,7 @@ class Worker:
         self._sessions = Sessions(parts.sessions, keep=4 * job.concurrency)
         self._conversations = Conversations(
             agent, parts.judge, plan, parts.optics, ThreadPoolExecutor(cores()),
-            Places(agent, seconds=plan.ready_seconds).place,
+            AgentSlots(agent, seconds=plan.ready_seconds).place,
             parts.wearers,
         )  # fmt: skip
         return agent

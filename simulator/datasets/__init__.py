@@ -86,8 +86,10 @@ def reader_of(spec: str) -> tuple[str, str]:
         return name, place
     path = Path(spec)
     if not path.exists():
-        raise SpecError(f"{spec!r} is not a data set: there is no such file or folder.{near(path)} "
-                        f"Give {KNOWN}.")  # fmt: skip
+        raise SpecError(
+            f"{spec!r} is not a data set: there is no such file or folder.{suggest_path(path)} "
+            f"Give {KNOWN}."
+        )
     found = _by_content(path)
     if found is None:
         raise SpecError(f"{spec!r} is not a data set: it holds no world.json, and nothing else "
@@ -137,7 +139,7 @@ def _by_content(path: Path) -> str | None:
     return None
 
 
-def near(path: Path) -> str:
+def suggest_path(path: Path) -> str:
     """What beside a path that is not there may have been meant."""
     try:
         names = [other.name for other in path.absolute().parent.iterdir()]

@@ -23,7 +23,7 @@ within one tick of the disk's clock, and no time would tell."""
 _TABLE = "CREATE TABLE IF NOT EXISTS hashes (file TEXT PRIMARY KEY, state TEXT, sha256 TEXT)"
 
 
-class Contents:
+class ContentHashes:
     """Hashes of files. Where nothing can be kept, each is computed anew."""
 
     def __init__(self, place: Path | None = None) -> None:

@@ -1,6 +1,6 @@
 """Rows of data as they lie in files: JSON lines (packed or not), CSV, Arrow. Streamed, and bounded.
 
-A row that cannot be decoded is a `Fault` in its place, and the rows after it follow.
+A row that cannot be decoded is a `LineProblem` in its place, and the rows after it follow.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 import msgspec
 
 from mmrag.errors import DataError
-from simulator.datasets.own.columns import from_cells, has_questions
-from simulator.datasets.own.line_parser import Fault
+from simulator.datasets.own.columns import has_questions, session_fields
+from simulator.datasets.own.line_parser import LineProblem
 
 if TYPE_CHECKING:
     from simulator.datasets.hugging_face_tables import Table
@@ -88,7 +88,7 @@ def _row_of(place: str, cells: list[str], columns: list[str]) -> Row:
                                  "about a cell that holds commas."))  # fmt: skip
     if any("\udc80" <= c <= "\udcff" for cell in cells for c in cell):
         return Row(place, _fault(place, "is not UTF-8; save the file as CSV in UTF-8."))
-    return Row(place, from_cells(pairs), columns=columns)
+    return Row(place, session_fields(pairs), columns=columns)
 
 
 def table_rows(table: Table) -> Iterator[Row]:
@@ -174,8 +174,8 @@ def _why(line: bytes, error: Exception) -> str:
     return f"{error}: mend or remove the line"
 
 
-def _fault(place: str, words: str) -> Fault:
-    return Fault(place=place, field="", words=words)
+def _fault(place: str, words: str) -> LineProblem:
+    return LineProblem(place=place, field="", words=words)
 
 
 def _head(reader: Iterator[list[str]], path: Path) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError, SpecError, Unavailable
-from simulator.datasets.content_hashes import Contents
+from simulator.datasets.content_hashes import ContentHashes
 from simulator.datasets.unreadable_row import words_of
 
 _ROWS = 16
@@ -36,7 +36,7 @@ class Table:
     @property
     def fingerprint(self) -> str:
         """Hash over the files' contents in their order."""
-        contents, digest = Contents(), hashlib.sha256()
+        contents, digest = ContentHashes(), hashlib.sha256()
         for file in self.files:
             digest.update(f"{contents.sha256(file)}\x00".encode())
         return digest.hexdigest()[:16]

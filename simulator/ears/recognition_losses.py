@@ -56,7 +56,7 @@ class Loss(Record, frozen=True, kw_only=True):
     numbers_lost: int
 
 
-class Marked(NamedTuple):
+class MarkedPiece(NamedTuple):
     """A piece of what was said."""
 
     text: str
@@ -82,17 +82,17 @@ def loss(said: str, heard: str) -> Loss:
     )
 
 
-def marked(said: str, heard: str) -> list[Marked]:
+def mark_heard(said: str, heard: str) -> list[MarkedPiece]:
     """All of what was said, in pieces that were heard and pieces that were not."""
     kept, _ = _aligned(said, heard)
-    found: list[Marked] = []
+    found: list[MarkedPiece] = []
     at = 0
     for word, is_kept in zip(_words(said), kept, strict=True):
         if not is_kept and word.start >= at:
-            found += [Marked(said[at : word.start], False)] if word.start > at else []
-            found.append(Marked(said[word.start : word.end], True))
+            found += [MarkedPiece(said[at : word.start], False)] if word.start > at else []
+            found.append(MarkedPiece(said[word.start : word.end], True))
             at = word.end
-    return [*found, Marked(said[at:], False)] if at < len(said) else found
+    return [*found, MarkedPiece(said[at:], False)] if at < len(said) else found
 
 
 def misheard(said: str, heard: str) -> list[str]:

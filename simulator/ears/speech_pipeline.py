@@ -38,7 +38,7 @@ _MOST_HUNG = 3
 """Calls that hung, after which nobody is asked any more."""
 
 
-class Spoken(msgspec.Struct, frozen=True):
+class SpokenQuestion(msgspec.Struct, frozen=True):
     """A question that was said: what was heard, and the sounds before and after the noise."""
 
     heard: Heard
@@ -46,7 +46,7 @@ class Spoken(msgspec.Struct, frozen=True):
     arrived: bytes
 
 
-Hear = Callable[[Turn, str], Awaitable[Spoken]]
+Hear = Callable[[Turn, str], Awaitable[SpokenQuestion]]
 """What becomes of a question under a spoken condition: `SpeechPipeline.hear`, or a fake."""
 
 
@@ -89,7 +89,7 @@ class SpeechPipeline:
         ear = f"the ear {self.ear.id}"
         return f"the voice {self._voice.id} and {ear}" if self._voice else ear
 
-    async def hear(self, turn: Turn, condition: str) -> Spoken:
+    async def hear(self, turn: Turn, condition: str) -> SpokenQuestion:
         """Say a question, or play its recording, under a spoken condition; what is heard of it.
 
         Raises `DataError` for what cannot be said or played, `ServiceError` for a voice or an ear
@@ -127,7 +127,7 @@ class SpeechPipeline:
                     f"{what} not heard within {self._seconds:g} s by {self._who}."
                 ) from error
 
-    def _spoken(self, turn: Turn, condition: str) -> Spoken:
+    def _spoken(self, turn: Turn, condition: str) -> SpokenQuestion:
         said = self._said(turn)
         sound = read(said, name=turn.id)
         key = f"{self._seed}/{turn.query}"
@@ -135,7 +135,7 @@ class SpeechPipeline:
         wav = arrived.wav
         heard = self._heard(wav, turn.id)
         digests = {"said": _hash(said), "arrived": _hash(wav)}
-        return Spoken(msgspec.structs.replace(heard, **digests), said, wav)
+        return SpokenQuestion(msgspec.structs.replace(heard, **digests), said, wav)
 
     def _said(self, turn: Turn) -> bytes:
         if turn.audio:

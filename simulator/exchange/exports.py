@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mmrag.errors import ConflictError, SpecError, StoreError
-from mmrag.files.atomic import folder_unless_failed
+from mmrag.files.atomic import folder_removed_on_error
 from simulator.store.run_reader import RunReader
 from simulator.store.run_table import TABLES, reason_of, write_table
 
@@ -48,7 +48,7 @@ def _written(run: RunReader, out: Path, door: str) -> int:
             return write_mlflow(run, out)
         # it writes its paths into its files, so it cannot be written elsewhere first
         _refuse_existing(out)
-        with folder_unless_failed(out):
+        with folder_removed_on_error(out):
             return write_mlflow(run, out)
     _refuse_existing(out)
     out.parent.mkdir(parents=True, exist_ok=True)

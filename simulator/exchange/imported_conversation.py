@@ -17,7 +17,7 @@ _LONGEST = 1e9
 """Seconds of a turn."""
 
 
-class Brought(NamedTuple):
+class ImportedConversation(NamedTuple):
     """What readers of others' files yield."""
 
     session: Session
@@ -54,7 +54,7 @@ def never_asked(session: str, condition: str, turn: Turn) -> TurnResult:
     )
 
 
-def check_storable(brought: Brought, where: object) -> None:
+def check_storable(brought: ImportedConversation, where: object) -> None:
     """Refuse what a run could not keep, read again, score and report."""
     session = brought.session
     for what, name in (("conversation", session.id), ("condition", session.degradation)):

@@ -17,8 +17,8 @@ from mmrag.metrics.measure_records import Case
 from mmrag.records import Reference, Reply, Session, Status, Step, Turn, TurnResult
 from mmrag.search.session_passages import evidence_of
 from simulator.datasets.papers.answer_files import read_answers
-from simulator.datasets.papers.answer_records import Answered, Unusable, session_of
-from simulator.exchange.imported_conversation import Brought, check_storable
+from simulator.datasets.papers.answer_records import AnsweredQuestion, UnusableRow, session_of
+from simulator.exchange.imported_conversation import ImportedConversation, check_storable
 from simulator.exchange.inspect.read_log import is_inspect, read_inspect
 from simulator.exchange.traces.span_conversations import TraceFile
 from simulator.exchange.turn_files import holds_turns, read_turn_file
@@ -39,7 +39,7 @@ def import_file(path: Path, folder: Path, data: Sessions | None = None) -> int:
         return _bring(path, folder, lambda: read_inspect(path, pictures=data is None), data)
     if holds_turns(path):
         return _bring(path, folder, lambda: read_turn_file(path), data)
-    return _bring(path, folder, lambda: map(brought_by, read_answers(path)), data)
+    return _bring(path, folder, lambda: map(imported_answer, read_answers(path)), data)
 
 
 def import_traces(path: Path, folder: Path, data: Sessions | None = None) -> int:
@@ -50,15 +50,17 @@ def import_traces(path: Path, folder: Path, data: Sessions | None = None) -> int
 
 def import_answers(path: Path, folder: Path) -> int:
     """Bring every line of a file of answers into a run; returns how many."""
-    return _bring(path, folder, lambda: map(brought_by, read_answers(path)))
+    return _bring(path, folder, lambda: map(imported_answer, read_answers(path)))
 
 
-def brought_by(answered: Answered | Unusable) -> Brought:
+def imported_answer(answered: AnsweredQuestion | UnusableRow) -> ImportedConversation:
     """What was answered, with the passages as the evidence of one step."""
-    if isinstance(answered, Unusable):
+    if isinstance(answered, UnusableRow):
         turn = Turn(index=0, id=f"{answered.id}-0", query="", reference=Reference(text=""))
         session = Session(id=answered.id, turns=(turn,))
-        return Brought(session, tuple(broken_turns(session, DataError(answered.problem))))
+        return ImportedConversation(
+            session, tuple(broken_turns(session, DataError(answered.problem)))
+        )
     case = answered.case
     result = TurnResult(
         session_id=answered.id,
@@ -67,11 +69,14 @@ def brought_by(answered: Answered | Unusable) -> Brought:
         query=case.question,
         reply=Reply(text=case.answer, citations=case.citations, trace=_given(case)),
     )
-    return Brought(session_of(answered), (result,))
+    return ImportedConversation(session_of(answered), (result,))
 
 
 def _bring(
-    path: Path, folder: Path, read: Callable[[], Iterator[Brought]], data: Sessions | None = None
+    path: Path,
+    folder: Path,
+    read: Callable[[], Iterator[ImportedConversation]],
+    data: Sessions | None = None,
 ) -> int:
     """The file is read to its end before anything is written: nothing is half imported."""
     judges: dict[str, int] = {}
@@ -126,7 +131,7 @@ def _asked(path: Path, data: Sessions, wanted: set[str]) -> dict[str, Session]:
     return found
 
 
-def _joined(path: Path, brought: Brought, asked: Session) -> Brought:
+def _joined(path: Path, brought: ImportedConversation, asked: Session) -> ImportedConversation:
     """The data's conversation with the file's replies, where they are the same questions."""
     name = asked.id
     if brought.session.degradation != asked.degradation:
@@ -142,7 +147,7 @@ def _joined(path: Path, brought: Brought, asked: Session) -> Brought:
                 f"{path}: turn {turn.index + 1} of {name!r} asks {result.query[:80]!r}, and the "
                 f"data {turn.query[:80]!r}. Give the --data that was asked."
             )
-    return Brought(asked, brought.results)
+    return ImportedConversation(asked, brought.results)
 
 
 def _given(case: Case) -> tuple[Step, ...]:

@@ -19,12 +19,12 @@ from simulator.store.run_reader import RunReader
 from simulator.wearer.talk import KEY
 
 
-def open_run(place: str, _reading: Reading) -> AskedAgain:
+def open_run(place: str, _reading: Reading) -> RunAsData:
     """The conversations of a run."""
-    return AskedAgain(Path(place))
+    return RunAsData(Path(place))
 
 
-class AskedAgain:
+class RunAsData:
     """Every conversation once, with its clean picture where it was held under several conditions.
     One is cut before a turn whose question nobody knows: what follows was said in answer to it."""
 

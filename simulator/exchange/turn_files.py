@@ -11,7 +11,7 @@ from pathlib import Path
 from mmrag.errors import DataError
 from mmrag.records import Reference, Reply, Session, Status, Turn, TurnResult, Verdict, reply_status
 from simulator.datasets.result_lines import ResultRow, read_rows
-from simulator.exchange.imported_conversation import Brought
+from simulator.exchange.imported_conversation import ImportedConversation
 from simulator.exchange.read_outcomes import condition_of, read_turns
 from simulator.run.results.kit_scoring import ScoredReply
 
@@ -27,7 +27,7 @@ def holds_turns(path: Path) -> bool:
     return first is not None and "turn_index" in first
 
 
-def read_turn_file(path: Path) -> Iterator[Brought]:
+def read_turn_file(path: Path) -> Iterator[ImportedConversation]:
     """Every conversation of the file, in the order of their first lines."""
     conversations: dict[tuple[str, str], list[tuple[ScoredReply, ResultRow]]] = {}
     for said, row in zip(read_turns(path, several=True), read_rows(path), strict=True):
@@ -43,12 +43,14 @@ def read_turn_file(path: Path) -> Iterator[Brought]:
         yield _conversation(name, condition, turns)
 
 
-def _conversation(name: str, condition: str, turns: list[tuple[ScoredReply, ResultRow]]) -> Brought:
+def _conversation(
+    name: str, condition: str, turns: list[tuple[ScoredReply, ResultRow]]
+) -> ImportedConversation:
     fault = "" if condition == "clean" else condition  # of a picture that is not here
     asked = tuple(_turn(index, said, row) for index, (said, row) in enumerate(turns))
     session = Session(id=name, turns=asked, fault=fault)
     results = tuple(_result(session, index, said, row) for index, (said, row) in enumerate(turns))
-    return Brought(session, results)
+    return ImportedConversation(session, results)
 
 
 def _turn(index: int, said: ScoredReply, row: ResultRow) -> Turn:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from mmrag.judges.prompts import case_key, last_object, render
-from mmrag.judges.structured_replies import ask, passage_batches
+from mmrag.judges.structured_replies import ask_until_parsed, passage_batches
 from mmrag.protocols import Model
 from mmrag.records import Passage, Record, Session
 
@@ -112,7 +112,7 @@ async def _suffices(
         prompt = render(
             "sufficient.j2", key=key, question=question, references=answers, passages=part
         )
-        if await ask(model, prompt, read, max_tokens=100):
+        if await ask_until_parsed(model, prompt, read, max_tokens=100):
             return True
     return False
 

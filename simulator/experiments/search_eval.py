@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.metrics.measures import measure
-from mmrag.metrics.retrieval import Ranking, score
+from mmrag.metrics.retrieval import Ranking, ranking_measure
 from mmrag.metrics.statistics import cluster_bootstrap
 from mmrag.protocols import Reranker
 from mmrag.records import Session
 from mmrag.search.index.open import Index
 from mmrag.search.web.rerank import LexicalReranker
-from mmrag.search.web.web_search import Mode, Web
-from simulator.run.capture_optics import CaptureOptics, degradations
+from mmrag.search.web.web_search import HybridWebSearch, Mode
+from simulator.run.capture_optics import CaptureOptics, parse_degrade
 from simulator.world.sessions import captured
 
 KS = (1, 5, 10, 30, 50)
@@ -109,7 +109,7 @@ def image_figures(
                 world, sessions, index, condition, seed, on_progress
             ).items()
         }
-        for condition in degradations(conditions)
+        for condition in parse_degrade(conditions)
     }
 
 
@@ -143,7 +143,7 @@ def image_cases(
 
 
 def web_figures(
-    world: Path, sessions: Sequence[Session], web: Web, seed: int, on_progress: Progress
+    world: Path, sessions: Sequence[Session], web: HybridWebSearch, seed: int, on_progress: Progress
 ) -> dict[str, Any]:
     """BM25, dense, hybrid, and hybrid with reranking, side by side."""
     answering = _answering(world)
@@ -168,8 +168,10 @@ def web_figures(
     return found
 
 
-def _way(web: Web, mode: Mode, reranker: Reranker | None) -> Web:
-    return Web(web.vectors, web.rows, web.lexical, web.encoder, mode=mode, reranker=reranker)
+def _way(web: HybridWebSearch, mode: Mode, reranker: Reranker | None) -> HybridWebSearch:
+    return HybridWebSearch(
+        web.vectors, web.rows, web.lexical, web.encoder, mode=mode, reranker=reranker
+    )
 
 
 def summarise(cases: Sequence[SearchCase], seed: int = 0) -> dict[str, Any]:
@@ -324,7 +326,7 @@ def _ranking(case: SearchCase) -> Ranking:
 
 def _values(rankings: Sequence[Ranking], what: str) -> list[float]:
     """One value per query; where there is nothing to find, nothing was found."""
-    return [score(measure(what), ranking) or 0.0 for ranking in rankings]
+    return [ranking_measure(measure(what), ranking) or 0.0 for ranking in rankings]
 
 
 def _mean(values: Sequence[float]) -> float:

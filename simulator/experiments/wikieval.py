@@ -77,7 +77,7 @@ def by_ranking(model: Model) -> Method:
         swapped = bool(generator(seed, f"order/{pair.id}").integers(2))
         shown = [_shown(case, pair.quality) for case in (pair.preferred, pair.other)]
         first, second = reversed(shown) if swapped else shown
-        chosen = await preference.better(
+        chosen = await preference.choose_better(
             model,
             pair.quality,
             question=pair.preferred.question,

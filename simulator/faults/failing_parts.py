@@ -16,7 +16,7 @@ from mmrag.agent_hooks import warm
 from mmrag.errors import ServiceError
 from mmrag.protocols import Completion, GenerateOptions, Message, Model, Resources
 from mmrag.records import Evidence
-from mmrag.search.search_wrappers import AroundImageSearch, AroundWebSearch, Ask, Found
+from mmrag.search.search_wrappers import Ask, Found, WrappedImageSearch, WrappedWebSearch
 from simulator.faults import current_fault
 
 SLOW = 3.0
@@ -38,7 +38,7 @@ def with_faults(resources: Resources) -> Resources:
     )
 
 
-class FailingWebSearch(AroundWebSearch):
+class FailingWebSearch(WrappedWebSearch):
     """A web search that fails where a fault says so."""
 
     def around(self, way: str, ask: Ask, items: Sequence[Any], k: int) -> Found:
@@ -47,7 +47,7 @@ class FailingWebSearch(AroundWebSearch):
         return _searched("web", ask, items, k)
 
 
-class FailingImageSearch(AroundImageSearch):
+class FailingImageSearch(WrappedImageSearch):
     """An image search that fails where a fault says so."""
 
     def around(self, way: str, ask: Ask, items: Sequence[Any], k: int) -> Found:

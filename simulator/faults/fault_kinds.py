@@ -58,11 +58,11 @@ SHARES = (0.1, 0.25, 0.5, 0.75, 1.0)
 _USUAL = 3
 
 
-def faults(text: str) -> tuple[str, ...]:
+def parse_faults(text: str) -> tuple[str, ...]:
     """What `--faults` means: none, or kinds, parts such as `web`, `input` and `all`, each with a
     severity.
 
-    >>> faults("model-busy@5,web-empty")
+    >>> parse_faults("model-busy@5,web-empty")
     ('model-busy@5', 'web-empty@3')
     """
     if text == "none":

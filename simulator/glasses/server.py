@@ -21,7 +21,7 @@ from mmrag.errors import MmragError, ServiceError, Unavailable, UsageError
 from mmrag.files.images import LazyImage, jpeg
 from mmrag.local_server import AllowedHostsOnly, SameOriginOnly
 from simulator.ears.speech_pipeline import SpeechPipeline
-from simulator.glasses.simulated_glasses import MOST_WORDS, Pair, Spoken, Stale, spoken
+from simulator.glasses.simulated_glasses import MOST_WORDS, AppReply, Pair, Stale, parse_app_reply
 
 if TYPE_CHECKING:
     import socket
@@ -154,9 +154,9 @@ def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
         pair.seen()
         sound = bytes(body) if kind == "audio" else None
         if kind == "text":
-            said = Spoken(to=to, text=body.decode("utf-8", "replace"))
+            said = AppReply(to=to, text=body.decode("utf-8", "replace"))
         else:
-            said = Spoken(to=to) if sound is not None else spoken(bytes(body))
+            said = AppReply(to=to) if sound is not None else parse_app_reply(bytes(body))
         text = await pair.hear(said, app=app, first=first, sound=sound)
         return JSONResponse({"heard": said.to} | ({} if sound is None else {"text": text}))
 
@@ -241,7 +241,7 @@ async def _listen(pair: Pair, socket: Any, app: str) -> None:
         try:
             data = message.get("text") or message.get("bytes") or b""
             kind = _kind(data)
-            said = spoken(data)
+            said = parse_app_reply(data)
             if said.to != to:
                 to, parts, first, length = said.to, [], time.perf_counter(), 0
             pair.check(to)

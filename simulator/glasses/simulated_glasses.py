@@ -29,7 +29,7 @@ LISTENING = 10.0
 """Seconds after its last request for which an app without a WebSocket still counts as there."""
 
 
-class Spoken(Record, frozen=True, kw_only=True):
+class AppReply(Record, frozen=True, kw_only=True):
     """A reply, or the end of one that came in parts. What else a client sends is left aside."""
 
     to: str
@@ -135,7 +135,12 @@ class Pair(WaitingAgent):
             )
 
     async def hear(
-        self, said: Spoken, *, app: str = "", first: float | None = None, sound: bytes | None = None
+        self,
+        said: AppReply,
+        *,
+        app: str = "",
+        first: float | None = None,
+        sound: bytes | None = None,
     ) -> str:
         """Take a whole reply, in words or in a sound, and return what was heard once that is on the
         disk. `first` is when its first part came, on this side's clock."""
@@ -192,9 +197,9 @@ class Pair(WaitingAgent):
         return heard, self._ear.ear.id
 
 
-def spoken(data: bytes | str) -> Spoken:
+def parse_app_reply(data: bytes | str) -> AppReply:
     """Read a reply."""
     try:
-        return msgspec.json.decode(data, type=Spoken)
+        return msgspec.json.decode(data, type=AppReply)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"no reply: {error}. Send {{to, text}}.") from error

@@ -20,7 +20,7 @@ import numpy as np
 from mmrag.errors import DataError, SpecError, Unavailable, UsageError
 from mmrag.records import ASKS, Outcome, Query, Reply, Session, TurnResult, outcome_of
 from simulator.glasses.waiting_agent import WaitingAgent
-from simulator.run.agent_slots import Places
+from simulator.run.agent_slots import AgentSlots
 from simulator.run.runner import Conversations, conversations
 
 try:
@@ -73,7 +73,7 @@ class WearerEnv(gymnasium.Env[Observation, dict[str, Any]]):
             raise DataError(f"{data}: there is no conversation in it to train on.")
         self._held = Conversations(
             self._agent, parts.judge, plan, parts.optics, ThreadPoolExecutor(1),
-            Places(self._agent).place, parts.wearers,
+            AgentSlots(self._agent).place, parts.wearers,
         )  # fmt: skip
         self._size = size
         self._task: asyncio.Task[Any] | None = None

@@ -22,7 +22,7 @@ MARGIN = 0.15
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentPicture:
     """What arrives."""
 
     data: bytes
@@ -33,7 +33,9 @@ class Sent:
     """Profile, policy, bytes, seconds and how they came about."""
 
 
-def send(image: Image, profile: Profile, policy: str, focus: Box | None, *, key: str) -> Sent:
+def send(
+    image: Image, profile: Profile, policy: str, focus: Box | None, *, key: str
+) -> SentPicture:
     """Send a picture. The same arguments give the same bytes. Where there is no part to cut out (no
     box is known, no print is seen), it is made smaller as a whole, and the record says so."""
     shot, smear = _shot(image, profile, policy, key)
@@ -59,7 +61,7 @@ def send(image: Image, profile: Profile, policy: str, focus: Box | None, *, key:
         "size": [wide, high], "camera_bytes": len(camera), "smear": smear, "fell_back": fell_back,
         "part": None if part is None else list(part),
     }  # fmt: skip
-    return Sent(data, matrix, record)
+    return SentPicture(data, matrix, record)
 
 
 def _shot(image: Image, profile: Profile, policy: str, key: str) -> tuple[Image, float]:

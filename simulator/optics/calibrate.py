@@ -81,7 +81,7 @@ class Crop:
             round(v * self.scale) for v in (x0 - wide[0], y0 - wide[1], x1 - wide[0], y1 - wide[1])
         )
         self.clean = self.inner(gray(self.wide))
-        self.before = Before(self.clean)
+        self.before = CleanPlane(self.clean)
 
     def inner(self, plane: NDArray[np.float32]) -> Gray:
         """The entity's part of a plane."""
@@ -112,7 +112,7 @@ class CleanView:
         self.box = _grown(box or (0.0, 0.0, float(w), float(h)), w, h)
         x0, y0, x1, y1 = self.box
         self._scale = min(1.0, CANONICAL / max(x1 - x0, y1 - y0))
-        self._before = Before(gray(_shrunk(clean, self.box, self._scale)))
+        self._before = CleanPlane(gray(_shrunk(clean, self.box, self._scale)))
 
     def similarity(
         self, degraded: Image, start: tuple[int, int] = (0, 0), *, gain_matched: bool = False
@@ -125,7 +125,7 @@ class CleanView:
         return self._before.ssim(self._before.brightened(after) if gain_matched else after)
 
 
-class Before:
+class CleanPlane:
     """A clean plane, with what is the same in all comparisons to it."""
 
     def __init__(self, plane: Gray) -> None:
@@ -184,7 +184,7 @@ def solve_ev(crop: Crop, target: float) -> float:
         shown = np.clip(noisy, 0, 255).astype(np.float32)
         return crop.before.ssim(crop.before.matched(shown))
 
-    return quantised(bisected(after, target, *EV_RANGE))
+    return quantised(bisect_strength(after, target, *EV_RANGE))
 
 
 def quantised(ev: float) -> float:
@@ -203,7 +203,7 @@ def solve_length(crop: Crop, target: float, width: int, angle: float) -> float:
         return blur.line_psf(dx, dy)
 
     after = _sided(crop, light, psf, target)
-    return bisected(after, target, *(f * width for f in LENGTH_RANGE))
+    return bisect_strength(after, target, *(f * width for f in LENGTH_RANGE))
 
 
 def solve_radius(crop: Crop, target: float, width: int) -> float:
@@ -214,7 +214,7 @@ def solve_radius(crop: Crop, target: float, width: int) -> float:
         return blur.disc_psf(max(radius * crop.scale, 0.3))
 
     after = _sided(crop, light, psf, target)
-    return bisected(after, target, *(f * width for f in RADIUS_RANGE))
+    return bisect_strength(after, target, *(f * width for f in RADIUS_RANGE))
 
 
 def surroundings(shape: tuple[int, ...], box: Box, reach: float) -> tuple[slice, slice]:
@@ -232,7 +232,7 @@ def surroundings(shape: tuple[int, ...], box: Box, reach: float) -> tuple[slice,
     return slice(top, bottom), slice(left, right)
 
 
-def corrected(
+def correct_strength(
     render: Callable[[float], tuple[float, Rendered]],
     start: float,
     target: float,
@@ -266,7 +266,9 @@ def corrected(
     return best[1], best[2], best[3]
 
 
-def bisected(after: Callable[[float], float], target: float, low: float, high: float) -> float:
+def bisect_strength(
+    after: Callable[[float], float], target: float, low: float, high: float
+) -> float:
     """Solve for a parameter that grows where similarity falls; out of reach is the nearest end."""
     if after(high) >= target:
         return high

@@ -208,16 +208,16 @@ class _InProgress:
         )
         if light is not None:
             return occlusion.compose(light, done.matte)
-        self.image = occlusion.over(self.image, done.matte)
+        self.image = occlusion.lay_over(self.image, done.matte)
         return None
 
     def blur(self, light: Light | None, step: Step, variant: str | None) -> Light:
-        solved = solved_strengths.blurring(self._view, step, str(variant))
+        solved = solved_strengths.solve_blur(self._view, step, str(variant))
         self._records.append(solved.record)
         return solved.smear(self.image if light is None else light)
 
     def lower(self, light: Light | None, step: Step, _: str | None) -> None:
-        solved = solved_strengths.darkening(self._view, step)
+        solved = solved_strengths.solve_darkening(self._view, step)
         self._records.append(solved.record)
         if light is None and self.image is self._reference and solved.rendered is not None:
             self.image = solved.rendered()
@@ -225,7 +225,7 @@ class _InProgress:
             self.image = solved.shoot(self.image if light is None else light)
 
     def flare(self, light: Light | None, step: Step, _: str | None) -> Light:
-        solved = solved_strengths.flaring(self._view, step)
+        solved = solved_strengths.solve_flare(self._view, step)
         self._records.append(solved.record)
         return solved.change(as_light(self.image if light is None else light))
 

@@ -17,7 +17,7 @@ def make_wearers(source: SessionSource, patience: float = 0.0) -> Wearers:
     """Wearers for a data set, who wait so many seconds for a word (0: for ever). Of a world they
     know all; of any other data nothing but their questions."""
     from simulator.parts.resources import cache_folder
-    from simulator.wearer.further_pictures import Retaken
+    from simulator.wearer.further_pictures import PictureRetaker
     from simulator.world.sessions import World
 
     folder, bounds = cache_folder() / "looks", TalkBounds(waiting=Waiting.of(patience))
@@ -33,5 +33,5 @@ def make_wearers(source: SessionSource, patience: float = 0.0) -> Wearers:
             f"{source.folder}: its facts cannot be read ({error}); run `mmrag world verify` on it."
         ) from error
     jpeg = int(request.get("jpeg", 88))
-    looks = Retaken(folder, jpeg) if request.get("pictures", True) else None
+    looks = PictureRetaker(folder, jpeg) if request.get("pictures", True) else None
     return Wearers(facts, looks, bounds)

@@ -65,14 +65,14 @@ SEARCHLESS = (
 """Agents that search nothing, so that no index is built or opened for them."""
 
 
-def searches(text: str, *, seconds: float = READY_SECONDS) -> bool:
+def uses_searches(text: str, *, seconds: float = READY_SECONDS) -> bool:
     """Whether an agent may use a run's searches; one of Python says so by taking `resources`."""
     from mmrag.agents import agents
     from mmrag.agents.external.adapters import takes_resources
 
     spec = agents.parse(text)
     if spec.name == "faulty":
-        return searches(spec.options.get("agent", "random"), seconds=seconds)
+        return uses_searches(spec.options.get("agent", "random"), seconds=seconds)
     if spec.name == "python":
         return _apart(text, lambda: takes_resources(spec.options["name"]), seconds)
     return spec.name not in SEARCHLESS
@@ -86,7 +86,7 @@ def finds_handed(text: str, *, seconds: float = READY_SECONDS) -> bool:
 
     spec = agents.parse(text)
     if spec.name != "kit" or spec.options.get("rag_context") == "on":
-        return searches(text, seconds=seconds)
+        return uses_searches(text, seconds=seconds)
     return _apart(text, lambda: takes_search(spec.options["name"]), seconds)
 
 

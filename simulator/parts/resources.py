@@ -40,7 +40,7 @@ def make_resources(
     from mmrag.search.index.articles import holds_articles
     from mmrag.search.index.sources import open_source
     from mmrag.search.session_passages import SessionSearch
-    from mmrag.search.web.word_search import PagesByWords
+    from mmrag.search.web.word_search import LexicalPageSearch
     from simulator.datasets import may_bring_passages, reads_an_index_alone
     from simulator.parts.toolboxes import NO_TOOLS, toolboxes
 
@@ -52,7 +52,7 @@ def make_resources(
     index = web = None
     if folder is not None and articles:
         news = open_source(str(folder.absolute()))
-        web, index = PagesByWords(news.pages, Cut().chunker), news.fingerprint
+        web, index = LexicalPageSearch(news.pages, Cut().chunker), news.fingerprint
     elif folder is not None:
         from mmrag.search.index.open import open_index
 
@@ -111,13 +111,13 @@ def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
     from mmrag.search.index.build import build_index
     from mmrag.search.index.open import open_index
     from mmrag.search.index.sources import open_source
-    from mmrag.search.web.word_search import PagesByWords
+    from mmrag.search.web.word_search import LexicalPageSearch
     from simulator.terminal.interruption import interruptible
     from simulator.terminal.progress import stage_bars
 
     source = open_source(str(folder))._replace(picture_count=0)
     if how.retriever == "bm25":
-        return PagesByWords(source.pages, how.chunker)
+        return LexicalPageSearch(source.pages, how.chunker)
     parts = (
         source.fingerprint,
         text_encoders.create(how.embedder).id,
@@ -154,7 +154,7 @@ def index_folder(data: str, search: str, *, progress: bool = True) -> Path | Non
     from simulator.terminal.interruption import interruptible
     from simulator.terminal.progress import stage_bars
 
-    if shipped_index.holds(folder):
+    if shipped_index.is_index_of(folder):
         return shipped_index.FOLDER
     source = open_source(str(folder))
     made_of = (

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from simulator.store.run_store import RunStore
 
 
-def claim(store: RunStore, config: RunConfig, *, data: str, index: str | None, judge: str) -> None:
+def claim_run(
+    store: RunStore, config: RunConfig, *, data: str, index: str | None, judge: str
+) -> None:
     """Make a run this config's own, or check that it already is.
 
     `data` and `index` are fingerprints, `judge` is a judge's id. They must be what the run began

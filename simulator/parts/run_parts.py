@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mmrag.agent_hooks import cores
-from mmrag.cache import Cache, share
+from mmrag.cache import Cache, cache_resources
 from mmrag.errors import DataError, SpecError, Unavailable, UsageError
 from mmrag.records import Session
 from mmrag.search.external import is_external_search
 from mmrag.search.session_passages import KEPT
 from simulator.message_text import counted
 from simulator.parts.live_wearers import make_wearers
-from simulator.parts.named_agents import check_agent, finds_handed, make_agent, searches
+from simulator.parts.named_agents import check_agent, finds_handed, make_agent, uses_searches
 from simulator.parts.resources import cache_folder, index_folder, make_resources, world_of
-from simulator.parts.run_folder import claim
+from simulator.parts.run_folder import claim_run
 from simulator.run.time_limits import READY_SECONDS
 from simulator.stages.single_tasks import as_tasks
 from simulator.stages.stage_names import NO_TASK, judge_of
@@ -237,14 +237,14 @@ class Parts:
         """What is done with every session."""
         from simulator.ears.spoken_conditions import parse_spoken
         from simulator.link.profiles import over_links, read_links
-        from simulator.run.capture_optics import degradations
+        from simulator.run.capture_optics import parse_degrade
         from simulator.run.runner import Plan
         from simulator.run.stop_policies import StopPolicy
 
         settings = self.settings
         links = read_links(settings.link)
         return Plan(
-            degradations=over_links(degradations(settings.degrade, settings.severities), links),
+            degradations=over_links(parse_degrade(settings.degrade, settings.severities), links),
             links=links,
             faults=self._faults,
             stages=self._stages,
@@ -285,7 +285,7 @@ class Parts:
     @cached_property
     def searches(self) -> bool:
         """Whether the agent may search: else no index is built or opened for it."""
-        return not self.has_own_agent and searches(self.settings.agent)
+        return not self.has_own_agent and uses_searches(self.settings.agent)
 
     @cached_property
     def _found(self) -> tuple[Resources, str | None]:
@@ -333,7 +333,7 @@ class Parts:
 
         parts = self.resources
         if cached:
-            parts = share(parts, self.cache, id=self.index or "")
+            parts = cache_resources(parts, self.cache, id=self.index or "")
         if self._stages:
             parts = _finding_handed(parts)
         if self.settings.faults != "none":
@@ -441,9 +441,9 @@ class Parts:
 
     @cached_property
     def _stages(self) -> tuple[str, ...]:
-        from simulator.stages.stage_names import stages
+        from simulator.stages.stage_names import parse_stages
 
-        return stages(self.settings.stages)[1:]
+        return parse_stages(self.settings.stages)[1:]
 
     @cached_property
     def _hands_in_words(self) -> bool:
@@ -461,15 +461,15 @@ class Parts:
 
     @cached_property
     def _faults(self) -> tuple[str, ...]:
-        from simulator.faults.fault_kinds import faults
+        from simulator.faults.fault_kinds import parse_faults
 
-        return faults(self.settings.faults)
+        return parse_faults(self.settings.faults)
 
     # -- the run's folder
 
     def claim(self, store: RunStore) -> None:
         """Make a run these settings' own, or check that it already is."""
-        claim(
+        claim_run(
             store, self.settings, data=self.source.fingerprint, index=self.index,
             judge=self.judge.id,
         )  # fmt: skip

@@ -27,7 +27,7 @@ KEYS = "keys.npy"
 """Of a part: what each row's vector is kept by (`mmrag.encoders.vector_cache`)."""
 
 
-def holds(world: Path) -> bool:
+def is_index_of(world: Path) -> bool:
     """Whether it is the index of this world, made as one would be made now."""
     from mmrag.files.atomic import file_sha256
 

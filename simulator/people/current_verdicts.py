@@ -18,7 +18,7 @@ def current_verdicts(run: RunReader, sessions: Collection[str] | None = None) ->
     turn's are left out."""
     found: Standing = {}
     replies: dict[tuple[str, str], dict[int, str]] = {}
-    for key, people in latest(read_log(run.folder).verdicts).items():
+    for key, people in latest_verdicts(read_log(run.folder).verdicts).items():
         if sessions is not None and key[0] not in sessions:
             continue
         if key[:2] not in replies:
@@ -33,7 +33,7 @@ def current_verdicts(run: RunReader, sessions: Collection[str] | None = None) ->
     return found
 
 
-def latest(verdicts: Iterable[HumanVerdict]) -> Standing:
+def latest_verdicts(verdicts: Iterable[HumanVerdict]) -> Standing:
     """Each person's latest word on each turn; what was withdrawn is gone."""
     found: Standing = {}
     for verdict in verdicts:

@@ -16,7 +16,7 @@ Place = Callable[[], contextlib.AbstractAsyncContextManager[None]]
 """Enter it before a turn's clock starts, leave it when the turn is over."""
 
 
-class Places:
+class AgentSlots:
     """An agent's places, as many as it says it bears. Belongs to one event loop.
 
     The first who wants a place makes the agent ready. If that fails nobody gets one: the error

@@ -41,7 +41,7 @@ def trials_of(results: Iterable[TurnResult]) -> list[Trial]:
     return [tuple(sorted(turns, key=lambda turn: turn.turn_index)) for turns in held.values()]
 
 
-def findings(trials: Sequence[Trial]) -> tuple[list[dict[str, float]], list[bool]]:
+def trial_features(trials: Sequence[Trial]) -> tuple[list[dict[str, float]], list[bool]]:
     """Features of every answer of an agent that never abstains, and whether it was right."""
     rows: list[dict[str, float]] = []
     right: list[bool] = []
@@ -83,7 +83,7 @@ def calibrate(
     best conversations among those with which at most `most_wrong` of all turns are answered
     wrongly, where nothing was handed over; a right answer earns 1, a wrong one costs `wrong_costs`.
     """
-    rows, right = findings(trials)
+    rows, right = trial_features(trials)
     if not rows:
         raise DataError(
             "no turn has an answer of grounded with its features; give a run with "

@@ -14,7 +14,7 @@ from mmrag.text import comma_list
 from simulator.link.profiles import Links, join_condition, split_link
 from simulator.stages.handed_truth import staged
 from simulator.stages.stage_names import BLIND, split_condition
-from simulator.stages.truth import lacks
+from simulator.stages.truth import missing_truth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,7 +28,7 @@ JPEG_QUALITY = 95
 """High enough that the degradation, not the codec, is what the agent sees."""
 
 
-def degradations(degrade: str, severities: Sequence[int] = (1, 2, 3, 4, 5)) -> tuple[str, ...]:
+def parse_degrade(degrade: str, severities: Sequence[int] = (1, 2, 3, 4, 5)) -> tuple[str, ...]:
     """What `--degrade` means: none, mix, sweep, all, or specs separated by commas."""
     if degrade in ("none", "clean"):
         return ("clean",)
@@ -63,7 +63,7 @@ class CaptureOptics:
         if self._truth is None or not stages:
             return {}
         known = self._truth.of(session)
-        why = {stage: lacks(stage, session, known) for stage in stages}
+        why = {stage: missing_truth(stage, session, known) for stage in stages}
         return {stage: words for stage, words in why.items() if words}
 
     def choose(self, session: Session, degradation: str, seed: int) -> str:

@@ -18,7 +18,7 @@ from mmrag.agents.external.foreign_code import call_contained, cancel_task
 from mmrag.agents.external.reply_checks import checked
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.errors import AgentError, DataError, Denied, EarError, MmragError, error_text
-from mmrag.files.retries import doubled, retried
+from mmrag.files.retries import backoff_seconds, retry
 from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import (
@@ -47,7 +47,7 @@ from simulator.faults.picture_faults import apply_picture_fault
 from simulator.faults.wrong_inputs import OtherConversation, apply_input_fault
 from simulator.run.agent_slots import Place
 from simulator.run.gaze import gaze_of
-from simulator.stages.handed_truth import handed
+from simulator.stages.handed_truth import hand_over
 from simulator.wearer.waiting import Waiting, cut_off
 
 Commit = Callable[..., Awaitable[None]]
@@ -154,12 +154,12 @@ async def ask_turn(agent: Agent, query: Query, rules: Rules = Rules()) -> AskedT
         spent += asked.seconds
         return asked._replace(seconds=spent, first_word=first)
 
-    return await retried(attempt, rules.retries, _pause)
+    return await retry(attempt, rules.retries, _pause)
 
 
 def _pause(before: int, asked: AskedTurn) -> float | None:
     if asked.status in (Status.AGENT_ERROR, Status.TIMEOUT):
-        return doubled(0.2, before, 5.0)
+        return backoff_seconds(0.2, before, 5.0)
     return None
 
 
@@ -326,7 +326,7 @@ def query_of(session: Session, turn: Turn, history: History, rules: Rules) -> Qu
             msgspec.structs.replace(passage, label="unknown") for passage in session.passages
         ),
     )
-    return handed(query, session, turn, in_words=rules.in_words)
+    return hand_over(query, session, turn, in_words=rules.in_words)
 
 
 def history_of(session: Session, results: list[TurnResult], rules: Rules) -> History:

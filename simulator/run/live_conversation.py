@@ -33,7 +33,7 @@ Commit = Callable[..., Awaitable[None]]
 """Makes turns durable, and with them the session as it stands (`session=`)."""
 
 
-class Looks(Protocol):
+class RetakesPictures(Protocol):
     """Takes pictures again."""
 
     def can(self, session: Session) -> bool:
@@ -54,7 +54,7 @@ class Wearers(NamedTuple):
 
     facts: FactBase | None = None
     """What is true, where the data says it; without it no wearer knows what is wrong."""
-    looks: Looks | None = None
+    looks: RetakesPictures | None = None
     """Without it nobody can look again."""
     bounds: TalkBounds = TalkBounds()
 
@@ -129,7 +129,7 @@ async def break_off(
 
 async def _to_its_end(
     talk: Talk,
-    looks: Looks | None,
+    looks: RetakesPictures | None,
     seen: Session,
     ask: Callable[[Session, Turn, list[TurnResult]], Awaitable[TurnResult]],
     judge: str,

@@ -12,10 +12,10 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
-from simulator.faults.fault_kinds import faults as parse_faults
+from simulator.faults.fault_kinds import parse_faults as parse_faults
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.stage_names import NO_TASK, check_task
-from simulator.stages.stage_names import stages as parse_stages
+from simulator.stages.stage_names import parse_stages as parse_stages
 
 if TYPE_CHECKING:
     from simulator.run.engine import Rules
@@ -166,9 +166,9 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
                 )
             if staged:
                 raise SpecError("stages are of questions as they are typed: leave out --spoken.")
-            from simulator.run.capture_optics import degradations
+            from simulator.run.capture_optics import parse_degrade
 
-            if not self.crossed and "clean" not in degradations(self.degrade, self.severities):
+            if not self.crossed and "clean" not in parse_degrade(self.degrade, self.severities):
                 raise SpecError(
                     "spoken questions are asked about clean pictures and compared with typed ones: "
                     "put clean among --degrade, or cross the two with --crossed."

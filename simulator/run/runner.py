@@ -2,8 +2,8 @@
 
 The conversation is the unit of scheduling, the turn the unit of commit: `concurrency` workers each
 hold one conversation at a time, and nothing but the sessions in hand is in memory. An agent that
-bears fewer turns at once than that has `Places`; pictures are degraded by as many threads as there
-are cores, so that they leave some time to the turns that are being asked.
+handles fewer turns at once has `AgentSlots`; pictures are degraded by as many threads as there are
+cores, so that they leave some time to the turns that are being asked.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from simulator.ears.speech_pipeline import Hear
 from simulator.ears.spoken_conditions import split
 from simulator.faults.fault_kinds import kind_of_fault, needs_picture
 from simulator.link.profiles import Links
-from simulator.run.agent_slots import Place, Places
+from simulator.run.agent_slots import AgentSlots, Place
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.stop_policies import StopPolicy
 from simulator.run.time_limits import READY_SECONDS
 from simulator.stages.stage_names import BLIND, conditions_of, split_condition
-from simulator.store.commit_waiter import CommitWaiter, Gathering
+from simulator.store.commit_waiter import CommitWaiter, WorkBatcher
 from simulator.store.run_store import RunStore
 from simulator.wearer.talk import KEY
 
@@ -119,7 +119,7 @@ async def run_sessions(
     """
     work = conversations(sessions, plan, optics)
     at_once, landing, is_new = max(1, plan.concurrency), CommitWaiter(), store.is_empty()
-    pictures: Gathering[Session] = Gathering(store.keep_pictures)
+    pictures: WorkBatcher[Session] = WorkBatcher(store.keep_pictures)
     met = set[int]()  # in a new run, as hashes: a session may stand twice in somebody's data
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
 
@@ -134,7 +134,7 @@ async def run_sessions(
             on_progress(await held.hold(position, session, degradation, kept))
 
     with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as optics_threads:
-        place = Places(agent, seconds=plan.ready_seconds).place
+        place = AgentSlots(agent, seconds=plan.ready_seconds).place
         held = Conversations(agent, judge, plan, optics, optics_threads, place, wearers, hear)
         workers = [asyncio.create_task(work_through()) for _ in range(at_once)]
         try:
@@ -265,7 +265,7 @@ class _Stored(NamedTuple):
 
     store: RunStore
     landing: CommitWaiter
-    pictures: Gathering[Session]
+    pictures: WorkBatcher[Session]
     session_id: str
     degradation: str
     done: list[TurnResult]

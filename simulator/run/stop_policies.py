@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from mmrag.errors import SpecError
-from mmrag.metrics.scoring_protocols import StopRule, strikes
+from mmrag.metrics.scoring_protocols import StopRule, strike_rule
 from mmrag.records import Outcome, Record
 
 KNOWN = "never, strikes(n), patience(p)"
@@ -30,7 +30,7 @@ class StopPolicy(Record, frozen=True, kw_only=True):
 
     @classmethod
     def parse(cls, text: str, *, seed: int = 0) -> StopPolicy:
-        """Read `never`, `strikes(n)` with n ≥ 1, or `patience(p)` with 0 ≤ p ≤ 1."""
+        """Read `never`, `strike_rule(n)` with n ≥ 1, or `patience(p)` with 0 ≤ p ≤ 1."""
         match = re.fullmatch(r"(never|strikes|patience)(?:\((\d+(?:\.\d+)?)\))?", text.strip())
         if match is None:
             raise SpecError(f"{text!r} is not a stop policy. Known: {KNOWN}.")
@@ -52,7 +52,7 @@ class StopPolicy(Record, frozen=True, kw_only=True):
         """The rule as a function, as the scoring protocols take it."""
         if self.name == "never":
             return _never
-        return strikes(int(self.value)) if self.name == "strikes" else self._patience
+        return strike_rule(int(self.value)) if self.name == "strikes" else self._patience
 
     def _patience(self, session_id: str, outcomes: Sequence[Outcome]) -> int | None:
         """After each failed turn the wearer stays with probability p, drawn per turn."""

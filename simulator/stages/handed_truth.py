@@ -58,7 +58,7 @@ def box_in(capture: Capture | None, box: Box | None) -> Box | None:
     return moved if moved[0] < moved[2] and moved[1] < moved[3] else None
 
 
-def handed(query: Query, session: Session, turn: Turn, *, in_words: bool) -> Query:
+def hand_over(query: Query, session: Session, turn: Turn, *, in_words: bool) -> Query:
     """What the agent gets of what is handed over with the turn. `in_words`: it searches nothing
     here, so that passages are written beneath the question."""
     box = box_in(session.capture, turn.box)

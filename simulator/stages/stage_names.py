@@ -48,10 +48,10 @@ TASKS: dict[str, str] = {
 _MOVES = ("rotated", "truncated")
 
 
-def stages(text: str) -> tuple[str, ...]:
+def parse_stages(text: str) -> tuple[str, ...]:
     """What `--stages` means, in the order of the work; the whole question is always asked.
 
-    >>> stages("told,pointed:drawn"), stages("all")[:2]
+    >>> parse_stages("told,pointed:drawn"), parse_stages("all")[:2]
     (('whole', 'pointed:drawn', 'told'), ('whole', 'pointed'))
     """
     named = comma_list(text)

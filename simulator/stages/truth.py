@@ -80,7 +80,7 @@ LACKING = {
 """Stage → what data has not that cannot give it."""
 
 
-def lacks(stage: str, session: Session, known: Sequence[KnownTruth]) -> str:
+def missing_truth(stage: str, session: Session, known: Sequence[KnownTruth]) -> str:
     """Why a session's data cannot give a stage; empty where it can.
 
     Every stage rests on those before it, but for the picture: passages without the name would be

@@ -22,7 +22,7 @@ _THREADS, _TOGETHER = 4, 8
 """One thread alone would be slow where others keep the processors busy."""
 
 
-class Gathering(Generic[T]):
+class WorkBatcher(Generic[T]):
     """Work of threads for many who wait in an event loop: who come together are done together. What
     fails is done again for each alone, so that everybody hears of their own fault only."""
 

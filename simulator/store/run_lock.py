@@ -26,7 +26,7 @@ class RunLock(FileLock):
     def check_place(self) -> None:
         """Raise if the folder was moved away or replaced since the lock was taken."""
         if not self.is_in_place():
-            raise Moved(
+            raise RunFolderMoved(
                 f"{self.folder}: the run was moved or removed while it was written. What was "
                 "committed went with it: put it back, or `mmrag resume` it where it is now."
             )
@@ -37,7 +37,7 @@ class RunLock(FileLock):
         self.on_fork()
 
 
-class Moved(StoreError):
+class RunFolderMoved(StoreError):
     """The folder of a run is no longer where it was when the run began."""
 
 

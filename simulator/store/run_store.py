@@ -25,7 +25,7 @@ from mmrag.metrics.measure_records import Measurement
 from mmrag.protocols import Completion
 from mmrag.records import Capture, Session, Status, TurnResult, Verdict, encode, reply_status
 from simulator.store import store_schema
-from simulator.store.run_lock import Moved, RunLock
+from simulator.store.run_lock import RunFolderMoved, RunLock
 from simulator.store.run_pictures import without_picture
 from simulator.store.run_reader import CURRENT, JUDGED, RunReader, joined_turn
 from simulator.store.shard_files import ShardRows, taking_abandoned_shards
@@ -119,7 +119,7 @@ class RunStore(RunReader):
         try:
             self._lock.check_place()
             self.images.put(files)
-        except (OSError, Moved) as error:
+        except (OSError, RunFolderMoved) as error:
             failure = self._failed(error)
             if ends:
                 self._failure = failure
@@ -252,9 +252,9 @@ class RunStore(RunReader):
         self._thread.join()
         try:
             self._lock.check_place()
-        except Moved as error:
+        except RunFolderMoved as error:
             self._failure = error
-        if isinstance(self._failure, Moved):
+        if isinstance(self._failure, RunFolderMoved):
             # closing deletes the -wal by its path, where another run may be by now
             _never_close(self._ledger.db)
         else:

@@ -78,7 +78,7 @@ def inside(image: LazyImage, outlines: Sequence[Outline]) -> list[Pixels]:
     return found
 
 
-def painted(pixels: Pixels) -> dict[str, float]:
+def colour_shares(pixels: Pixels) -> dict[str, float]:
     """Share of some pixels that is of each colour of a painter's wheel, where it is strong."""
     high, low = pixels.max(1, initial=0), pixels.min(1, initial=255)
     spread = np.maximum(high - low, 1e-6)

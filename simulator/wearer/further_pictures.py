@@ -32,7 +32,7 @@ class _Taken(Record, frozen=True, kw_only=True):
     polygon: Polygon
 
 
-class Retaken:
+class PictureRetaker:
     """Takes pictures of a world's scenes again, and keeps them in a folder."""
 
     def __init__(self, folder: Path, jpeg: int = 88) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from mmrag.errors import DataError
 from mmrag.records import Outcome, Reply, Turn
 from simulator.wearer.sayings import Sayings
-from simulator.wearer.wearer_view import Sight, Thing
+from simulator.wearer.wearer_view import Sight, ThingInView
 from simulator.wearer.wordings import other_wordings
 from simulator.world.facts.domain_schema import Entity
 from simulator.world.language.english import noun_of, plural_of
@@ -91,7 +91,7 @@ def open_moves(now: Situation, ask: str | None, heard: Outcome) -> tuple[str, ..
     return () if now.turn.extra.get("choice") else ("correct", "object")
 
 
-def after(now: Situation, reply: Reply, heard: Outcome) -> Move | None:
+def choose_move(now: Situation, reply: Reply, heard: Outcome) -> Move | None:
     """What the program does about a reply that is no right answer; None: it lets the goal be."""
     may = open_moves(now, reply.ask, heard)
     asks: Claims = (("asks", str(now.goal)),)
@@ -163,7 +163,7 @@ def _again(now: Situation, asks: Claims) -> Move:
     return Move("repeat", "repeat", asks)
 
 
-def _point(name: str, now: Situation, things: list[Thing], claims: Claims) -> Move:
+def _point(name: str, now: Situation, things: list[ThingInView], claims: Claims) -> Move:
     said: list[tuple[str, ...]] = []
     if len(things) > 1:
         said.append(("count", str(len(things)), plural_of(things[0].kind)))
@@ -177,13 +177,13 @@ def _point(name: str, now: Situation, things: list[Thing], claims: Claims) -> Mo
     return Move(name, name, (*claims, *said), points_at=ids)
 
 
-def _print_of(now: Situation, thing: Thing) -> str:
+def _print_of(now: Situation, thing: ThingInView) -> str:
     """What can be read on a thing and answers nothing that is asked."""
     free = (t for t in thing.prints if not any(_shares(t.casefold(), s) for s in now.secrets))
     return next(free, "")
 
 
-def _colour_of(now: Situation, thing: Thing) -> str:
+def _colour_of(now: Situation, thing: ThingInView) -> str:
     """What colour a thing can be called by, where that answers nothing that is asked."""
     colour = now.sight.colour(thing)
     return "" if any(_shares(colour, secret) for secret in now.secrets) else colour
@@ -198,7 +198,7 @@ def about_main(turn: Turn, sight: Sight) -> bool:
     return len(sight.things) < 2 or pointable(turn, sight) == [sight.things[0]]
 
 
-def pointable(turn: Turn, sight: Sight) -> list[Thing]:
+def pointable(turn: Turn, sight: Sight) -> list[ThingInView]:
     """The things in view that a question is about; none where it is about something else."""
     means = [str(name) for name in turn.extra.get("means") or ()]
     things = [thing for name in means if (thing := sight.thing(name))]
@@ -207,7 +207,7 @@ def pointable(turn: Turn, sight: Sight) -> list[Thing]:
     return things
 
 
-def _meant_instead(turn: Turn, reply: Reply, sight: Sight, meant: Thing) -> str:
+def _meant_instead(turn: Turn, reply: Reply, sight: Sight, meant: ThingInView) -> str:
     """Another thing in view for which the reply would be right, and not for the one meant."""
     said = _folded(reply.text)
     for thing in sight.things:
@@ -256,7 +256,7 @@ def _objection(turn: Turn, reply: Reply, sight: Sight, asks: Claims) -> Move | N
     return None
 
 
-def _reads_as(thing: Thing, named: Entity) -> bool:
+def _reads_as(thing: ThingInView, named: Entity) -> bool:
     """Whether what can be read on a thing leaves room for a name; nothing to read does. The last
     word says what kind of thing it is, which all of them may share."""
     printed = " ".join(thing.prints).casefold().split()

@@ -124,7 +124,7 @@ class PersonTalk(Talk):
         return rest
 
 
-def brought_back(talk: PersonTalk, held: Session, results: Sequence[TurnResult]) -> PersonTalk:
+def resume_talk(talk: PersonTalk, held: Session, results: Sequence[TurnResult]) -> PersonTalk:
     """A talk brought to where a recorded one stands."""
     state: dict[str, Any] = held.extra.get(KEY, {})
     for turn, result in zip(held.turns, results, strict=False):

@@ -17,9 +17,9 @@ from mmrag.errors import DataError, UsageError
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, encode, reply_status
 from mmrag.text.normalise import normalise
 from simulator.faults.current_fault import declared_seconds, fault_of
-from simulator.wearer.colours import has, inside, painted
+from simulator.wearer.colours import colour_shares, has, inside
 from simulator.wearer.moves import right_for
-from simulator.wearer.person import PersonTalk, brought_back
+from simulator.wearer.person import PersonTalk, resume_talk
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.talk import KEY, MOVED, Talk, answers_of, replayed
 from simulator.wearer.waiting import cut_off, heard_in
@@ -96,7 +96,7 @@ def prove_costs(
     answer is, and when the conversation was over. The words themselves claim nothing."""
     problems: list[str] = []
     try:
-        brought_back(talk, held, results)
+        resume_talk(talk, held, results)
     except UsageError as error:
         problems.append(f"{held.id}: something was said that could not be said then ({error})")
     problems += [
@@ -256,7 +256,7 @@ def _colour(of: _Said, entity_id: str, colour: str) -> bool:
     capture, outlines = of.agenda.capture, outlines_of(of.agenda)
     if capture is None or f"{colour} " not in of.turn.query:
         return False
-    seen = [painted(pixels).get(colour, 0.0) for pixels in inside(capture.image, outlines)]
+    seen = [colour_shares(pixels).get(colour, 0.0) for pixels in inside(capture.image, outlines)]
     mine = list(of.agenda.extra["visible"]).index(entity_id)
     facts = of.sight.facts
     return (

@@ -27,7 +27,7 @@ from mmrag.records import (
     outcome_of,
 )
 from simulator.ears.recognition_losses import misheard
-from simulator.wearer.moves import COSTS, Move, Situation, about_main, after, pointing, remedy
+from simulator.wearer.moves import COSTS, Move, Situation, about_main, choose_move, pointing, remedy
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.waiting import WORD, Waiting, heard_in
 from simulator.wearer.wearer_view import Sight
@@ -116,7 +116,7 @@ class Talk:
         lost = [] if result.heard is None else misheard(result.query, result.heard.text)
         free = [w for w in lost if not any(w.casefold() in secret for secret in self._secrets)]
         now = self._situation()._replace(misheard=tuple(free), is_cut=bool(result.unheard))
-        move = after(now, reply, self._heard)
+        move = choose_move(now, reply, self._heard)
         if move is None:
             return None
         self.over = self._end(COSTS[move.name])

@@ -24,7 +24,7 @@ _SIDES = (0.4, 0.6)
 """A thing alone is on the left, in the middle or on the right of these shares of the width."""
 
 
-class Thing(Record, frozen=True, kw_only=True):
+class ThingInView(Record, frozen=True, kw_only=True):
     """A thing in view."""
 
     id: str
@@ -38,7 +38,7 @@ class Thing(Record, frozen=True, kw_only=True):
 class Sight(NamedTuple):
     """One session, as its wearer sees it."""
 
-    things: tuple[Thing, ...] = ()
+    things: tuple[ThingInView, ...] = ()
     """The main thing first."""
     facts: FactBase | None = None
     """None where only the picture is known."""
@@ -49,7 +49,7 @@ class Sight(NamedTuple):
     session: Session | None = None
     """Whose picture is looked at."""
 
-    def thing(self, entity_id: str) -> Thing | None:
+    def thing(self, entity_id: str) -> ThingInView | None:
         """A thing in view by its id."""
         return next((thing for thing in self.things if thing.id == entity_id), None)
 
@@ -57,7 +57,7 @@ class Sight(NamedTuple):
         """The same from where one does not know what stands on which side."""
         return self._replace(things=tuple(replace(thing, place="") for thing in self.things))
 
-    def colour(self, thing: Thing) -> str:
+    def colour(self, thing: ThingInView) -> str:
         """What colour a thing is called by among those in view; empty where by none."""
         from simulator.wearer.colours import colours_of
 
@@ -79,7 +79,7 @@ def sight_of(session: Session, facts: FactBase | None = None) -> Sight:
     places = [""] * len(names) if scene is None else _places(session, scene, len(names))
     prints = tuple(str(text) for text, _ in known.get("texts", ()))
     things = tuple(
-        Thing(id=name, kind=kind_of(name), place=place, prints=prints if n == 0 else ())
+        ThingInView(id=name, kind=kind_of(name), place=place, prints=prints if n == 0 else ())
         for n, (name, place) in enumerate(zip(names, places, strict=True))
     )
     return Sight(things, facts, at, str(known.get("voice") or ""), session)

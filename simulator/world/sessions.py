@@ -16,7 +16,7 @@ import msgspec
 from mmrag.errors import DataError, SpecError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
-from simulator.datasets.content_hashes import Contents
+from simulator.datasets.content_hashes import ContentHashes
 from simulator.datasets.hugging_face_tables import class_names
 from simulator.datasets.own.line_parser import is_gaze
 from simulator.datasets.read_options import Reading
@@ -67,7 +67,7 @@ class World:
     @property
     def fingerprint(self) -> str:
         """Identifies the content: the hash of this split's file and how its pictures are seen."""
-        known = Contents().sha256(self._path)
+        known = ContentHashes().sha256(self._path)
         only = f"-{UNSETTLED}" if self.split == UNSETTLED else ""
         return f"world-{known[:16]}" + ("-clean" if self.pictures == "clean" else "") + only
 

@@ -23,7 +23,7 @@ from mmrag.agents import agents
 from mmrag.agents.external.adapters import CommandAgent, HttpAgent, query_as_json
 from mmrag.agents.external.kits import KitAgent, SearchPipeline
 from mmrag.agents.paper.baselines import PAGES, THRESHOLD
-from mmrag.cache import Cache, share
+from mmrag.cache import Cache, cache_resources
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, Unavailable, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
@@ -134,7 +134,7 @@ def test_a_model_of_this_process_is_loaded_before_the_first_turn(spec):
             self.loaded += 1
 
     model = Loads()
-    cached = share(resources(model), Cache())
+    cached = cache_resources(resources(model), Cache())
     for number, given in enumerate((cached, with_faults(cached)), 1):
         asyncio.run(warm(agents.create(spec, resources=given)))
         assert model.loaded == number

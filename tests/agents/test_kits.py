@@ -27,7 +27,7 @@ from mmrag.records import Capture, Evidence, Exchange, Query, Reference, Session
 from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
-from simulator.run.agent_slots import Places
+from simulator.run.agent_slots import AgentSlots
 from simulator.run.engine import Rules, hold_conversation
 from simulator.run.results.error_texts import error_texts_in, is_error_text, replies_of
 from simulator.store.run_reader import RunReader
@@ -299,7 +299,7 @@ class Slowed:
             pass
 
         async def run():
-            places = Places(self.agent)
+            places = AgentSlots(self.agent)
 
             async def hold(number: int):
                 session = Session(id=f"s{number}", capture=Capture(image=PICTURE), turns=(turn,))

@@ -23,7 +23,7 @@ from mmrag.models.request_queue import ModelThreadQueue, QueuedRequest
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Query, Reply, Status
 from mmrag.tools import CallRequest
-from mmrag.turn_clock import CLOCK, TurnClock, Words, forget_words
+from mmrag.turn_clock import CLOCK, TimedText, TurnClock, forget_words
 from simulator.run.engine import AskedTurn, Rules, ask_turn
 
 QUERY = Query(text="what is it?", session_id="s")
@@ -145,7 +145,7 @@ def test_what_a_model_thinks_is_no_word_and_the_last_stream_counts(
         (10.0, ("5 <think>",), 11.0),
         (20.0, ("<think>for ever",), 11.0),
     ):
-        now[0], words = begins, Words()
+        now[0], words = begins, TimedText()
         for piece in pieces:
             now[0] += 1.0
             words.add(piece)

@@ -11,7 +11,7 @@ import pytest
 from mmrag.agents import agents
 from mmrag.agents.tool_loop import ANSWER_NOW, ToolBounds, answer_with_tools
 from mmrag.agents.trace import Trace
-from mmrag.cache import Cache, share
+from mmrag.cache import Cache, cache_resources
 from mmrag.errors import ServiceTimeout, UsageError
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message, Resources
@@ -160,7 +160,7 @@ def test_an_endless_result_is_cut_before_the_model_sees_it() -> None:
 
 def test_the_agent_gets_the_runs_tools_and_every_call_is_in_its_reply() -> None:
     model = ScriptedModel([PRICE, "$14.20"])
-    resources = share(Resources(model=lambda _: model, tools=(tool(),)), Cache())
+    resources = cache_resources(Resources(model=lambda _: model, tools=(tool(),)), Cache())
     agent = agents.create("tool-user:model=m", resources=resources)
     reply = asyncio.run(agent.answer(Query(text="How much is it?", query_time=NOW)))
     assert reply.text == "$14.20"

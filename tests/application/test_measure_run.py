@@ -24,7 +24,7 @@ from mmrag.metrics.grounding import GARAGE
 from mmrag.metrics.measure_records import Measurement
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Passage, Reply, Session, Status
-from simulator.application.measure_replies import case_of, measure_run, paid_once
+from simulator.application.measure_replies import case_of, measure_run, model_paid_once
 from simulator.application.stored_run import load_run
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
@@ -37,7 +37,7 @@ ALL = chosen_measures("ragas,garage")
 
 def measure(folder: Path, model: Reader, measures: Sequence[str] = ALL, **more: object) -> int:
     with RunStore(folder) as store:
-        kept = paid_once(model, "reader", store, **more)  # type: ignore[arg-type]
+        kept = model_paid_once(model, "reader", store, **more)  # type: ignore[arg-type]
         takers = model_measurers(kept, name="reader", encoder=Letters())
         return asyncio.run(measure_run(store, takers, measures, 4))
 
@@ -103,7 +103,7 @@ def test_measuring_again_asks_nobody(tmp_path: Path) -> None:
 def test_the_same_request_is_paid_once_within_a_measuring(tmp_path: Path) -> None:
     with RunStore(tmp_path) as store:
         model = Reader()
-        kept = paid_once(model, "reader", store)
+        kept = model_paid_once(model, "reader", store)
         message = [Message(role="user", text='<reply-01234567>\nx\n</reply-01234567> "declines"')]
 
         async def ask() -> None:

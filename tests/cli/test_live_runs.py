@@ -18,7 +18,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Passage, Reference, Session, Status
 from simulator.application.verify_wearers import verify_run
 from simulator.store.run_store import RunStore
-from simulator.wearer.further_pictures import Retaken
+from simulator.wearer.further_pictures import PictureRetaker
 from simulator.wearer.talk import KEY
 from simulator.world.sessions import World
 
@@ -50,7 +50,7 @@ def ending(query):
 '''
 
 
-def painted(_: Retaken, scene: object, how: str, undone: bool) -> Capture:
+def painted(_: PictureRetaker, scene: object, how: str, undone: bool) -> Capture:
     """A plain square, another one for each way to look."""
     return Capture(image=LazyImage.from_bytes(picture(len(how)), name=how))
 
@@ -60,7 +60,7 @@ def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "live_agents.py").write_text(AGENT)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(Retaken, "_render", painted)  # a path tracer takes seconds
+    monkeypatch.setattr(PictureRetaker, "_render", painted)  # a path tracer takes seconds
     return tmp_path
 
 
@@ -162,7 +162,7 @@ def test_a_picture_that_cannot_be_kept_is_shown_all_the_same(
     monkeypatch.setattr("simulator.wearer.further_pictures.renderer", lambda: studio)
     (tmp_path / "afile").write_text("")
     session = next(iter(World("assets/mini", pictures="clean")))
-    taken = Retaken(tmp_path / "afile" / "looks").take(session, "closer")
+    taken = PictureRetaker(tmp_path / "afile" / "looks").take(session, "closer")
     assert taken is not None
     assert taken.image.pil().size == (8, 8)
 

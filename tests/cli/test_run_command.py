@@ -19,9 +19,9 @@ from small_runs import picture
 from mmrag.cache import CacheStats
 from mmrag.errors import ConflictError, UsageError
 from mmrag.records import Usage
-from simulator.application.execution import forget_failures
-from simulator.parts.run_folder import claim
-from simulator.run.capture_optics import degradations
+from simulator.application.execution import drop_failed_turns
+from simulator.parts.run_folder import claim_run
+from simulator.run.capture_optics import parse_degrade
 from simulator.run.run_config import RunConfig, load_config
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -285,7 +285,7 @@ def test_a_run_with_forgotten_turns_is_not_finished(talkative: Talkative, tmp_pa
     talkative.fails_at("s1/0")
     mmrag("run", *talkative.arguments(tmp_path / "run"))
     with RunStore(tmp_path / "run") as store:
-        assert forget_failures(store) == 1
+        assert drop_failed_turns(store) == 1
     assert not json.loads(mmrag("show", str(tmp_path / "run"), "--json").stdout)["finished"]
 
 
@@ -381,12 +381,12 @@ def test_a_flag_takes_the_place_of_a_files_sweep_with_its_severities(tmp_path: P
     (tmp_path / "run.yaml").write_text("severities: [1, 3]\n")
     assert load_config(tmp_path / "run.yaml", degrade="sweep").severities == (1, 3)
     every = load_config(tmp_path / "run.yaml", degrade="all")
-    conditions = degradations(every.degrade, every.severities)
+    conditions = parse_degrade(every.degrade, every.severities)
     assert len(conditions) == 1 + 10 * 2
     assert {"flare@1", "wb@3", "rotated@3", "clean"} <= set(conditions)
-    assert len(degradations("sweep", (1, 3))) == 1 + 5 * 2
+    assert len(parse_degrade("sweep", (1, 3))) == 1 + 5 * 2
     with pytest.raises(UsageError, match="sweep stands alone"):
-        degradations("clean,sweep")
+        parse_degrade("clean,sweep")
 
 
 @pytest.mark.parametrize(
@@ -446,9 +446,9 @@ def test_the_doctor_says_why_pictures_are_slow(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_run_is_not_gone_on_with_on_another_index(tmp_path: Path) -> None:
     with RunStore(tmp_path / "run") as store:
-        claim(store, RunConfig(), data="d", index="first", judge="j")
-        claim(store, RunConfig(), data="d", index="first", judge="j")
+        claim_run(store, RunConfig(), data="d", index="first", judge="j")
+        claim_run(store, RunConfig(), data="d", index="first", judge="j")
         with pytest.raises(ConflictError, match=r"another search index.*first, now second"):
-            claim(store, RunConfig(), data="d", index="second", judge="j")
+            claim_run(store, RunConfig(), data="d", index="second", judge="j")
         with pytest.raises(ConflictError, match="other data"):
-            claim(store, RunConfig(), data="e", index="first", judge="j")
+            claim_run(store, RunConfig(), data="e", index="first", judge="j")

@@ -17,7 +17,7 @@ from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
 from simulator import evaluate
 from simulator.cluster import ray_connection as connecting
 from simulator.cluster.machines import Machines
-from simulator.cluster.ray_connection import Lost, answered, connected
+from simulator.cluster.ray_connection import ProcessLost, await_call, join_cluster
 from simulator.cluster.session_lookup import Sessions
 from simulator.cluster.shard_keeper import LeasedConversation
 from simulator.cluster.worker import Job, Worker
@@ -93,7 +93,7 @@ def test_a_cluster_that_cannot_be_joined(
     monkeypatch.setattr(connecting, "load_ray", lambda: fake)
     with socket.create_server(("127.0.0.1", 0)) as head:
         machines = Machines.read("ray", f"127.0.0.1:{head.getsockname()[1]}")
-        with pytest.raises(UsageError, match=said), connected(machines, workers=1):
+        with pytest.raises(UsageError, match=said), join_cluster(machines, workers=1):
             pass
 
 
@@ -106,7 +106,7 @@ def test_a_cluster_that_is_not_there_is_said_so_at_once(monkeypatch: pytest.Monk
     for address in ("127.0.0.1:1", "nobody.invalid:6379"):
         with (
             pytest.raises(UsageError, match=f"no Ray cluster answers at {address}"),
-            connected(Machines.read("ray", address), workers=1),
+            join_cluster(Machines.read("ray", address), workers=1),
         ):
             pass
 
@@ -121,7 +121,7 @@ def test_a_machine_without_the_package() -> None:
         error_msg="it died\nModuleNotFoundError: No module named 'simulator'\n"
     )
     with pytest.raises(UsageError, match="install the same mmrag"):
-        asyncio.run(answered(_raise(died)))
+        asyncio.run(await_call(_raise(died)))
 
 
 def test_a_full_disk_of_another_machine_is_told_as_it_was_there() -> None:
@@ -129,7 +129,7 @@ def test_a_full_disk_of_another_machine_is_told_as_it_was_there() -> None:
     full = StoreError("/runs/big/shards/0: writing failed (No space left on device).")
     there = errors.RayTaskError("Keeper.commit", "Traceback (most recent call last)", full)
     with pytest.raises(StoreError, match=r"^/runs/big/shards/0: writing failed") as found:
-        asyncio.run(answered(_raise(there.as_instanceof_cause())))
+        asyncio.run(await_call(_raise(there.as_instanceof_cause())))
     assert type(found.value) is StoreError
 
 
@@ -150,8 +150,8 @@ def test_a_full_disk_of_another_machine_is_told_as_it_was_there() -> None:
 )
 def test_why_a_process_ended(said: str, reason: str) -> None:
     errors = pytest.importorskip("ray.exceptions")
-    with pytest.raises(Lost, match=f"{reason}"):
-        asyncio.run(answered(_raise(errors.RayActorError(error_msg=said))))
+    with pytest.raises(ProcessLost, match=f"{reason}"):
+        asyncio.run(await_call(_raise(errors.RayActorError(error_msg=said))))
 
 
 def test_a_keeper_that_cannot_start_again_ends_the_run() -> None:

@@ -11,12 +11,12 @@ import pytest
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.grounding import Support
 from simulator.datasets.papers.answer_files import read_answers
-from simulator.datasets.papers.answer_records import Answered, session_of
+from simulator.datasets.papers.answer_records import AnsweredQuestion, session_of
 
 OWN = {"question": "How long is it?", "answer": "40 m [2].", "contexts": ["It is old.", "40 m."]}
 
 
-def read(tmp_path: Path, *rows: Any) -> list[Answered]:
+def read(tmp_path: Path, *rows: Any) -> list[AnsweredQuestion]:
     path = tmp_path / "answers.jsonl"
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     path.write_text("\n".join(lines), encoding="utf-8")

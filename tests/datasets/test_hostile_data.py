@@ -16,7 +16,7 @@ from small_runs import ByNumber, make_session, picture, run_all
 
 from mmrag.errors import DataError, StoreError
 from mmrag.records import Status
-from simulator.datasets.content_hashes import Contents
+from simulator.datasets.content_hashes import ContentHashes
 from simulator.datasets.papers.crag_mm import CragMM
 from simulator.exchange.read_outcomes import read_turns
 from simulator.store.run_reader import RunReader
@@ -210,12 +210,12 @@ def test_hashes_are_kept_between_runs(tmp_path: Path, monkeypatch: pytest.Monkey
     file = tmp_path / "data.parquet"
     file.write_bytes(b"one")
     place = tmp_path / "cache" / "hashes.sqlite"
-    first = Contents(place).sha256(file)
-    assert (Contents(place).sha256(file), len(read)) == (first, 1)
+    first = ContentHashes(place).sha256(file)
+    assert (ContentHashes(place).sha256(file), len(read)) == (first, 1)
     about = file.stat()
     file.write_bytes(b"two")
     os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
-    assert Contents(place).sha256(file) != first
+    assert ContentHashes(place).sha256(file) != first
     assert len(read) == 2
 
 
@@ -223,15 +223,15 @@ def test_a_file_that_was_written_just_now_is_not_remembered(tmp_path: Path) -> N
     """It may change once more within the same tick of the disk's clock."""
     file, place = tmp_path / "a", tmp_path / "hashes.sqlite"
     file.write_bytes(b"one")
-    Contents(place).sha256(file)
-    assert not Contents(place).known()
+    ContentHashes(place).sha256(file)
+    assert not ContentHashes(place).known()
 
 
 @pytest.mark.parametrize("trouble", ["no folder", "no database"])
 def test_without_a_place_to_keep_them_hashes_are_made_anew(tmp_path: Path, trouble: str) -> None:
     (tmp_path / "file").write_bytes(b"no database at all" * 100)
     place = tmp_path / "file" / "x" if trouble == "no folder" else tmp_path / "file"
-    assert len(Contents(place).sha256(tmp_path / "file")) == 64
+    assert len(ContentHashes(place).sha256(tmp_path / "file")) == 64
 
 
 # what a run keeps

@@ -14,7 +14,7 @@ from mmrag.records import Session
 from simulator.datasets import open_data
 from simulator.datasets.file_rows import MAX_LINE_BYTES
 from simulator.datasets.own.line_schema import SessionLine, json_schema
-from simulator.datasets.own.own_data import Examined, OwnData
+from simulator.datasets.own.own_data import CheckedLine, OwnData
 
 
 def opened(path: Path, **options: Any) -> OwnData:
@@ -23,15 +23,15 @@ def opened(path: Path, **options: Any) -> OwnData:
     return source
 
 
-def examined(folder: Path, *lines: object) -> list[Examined]:
+def examined(folder: Path, *lines: object) -> list[CheckedLine]:
     return list(opened(write(folder, *lines)).examined_with_pictures())
 
 
-def faults(one: Examined) -> list[tuple[str, str]]:
+def faults(one: CheckedLine) -> list[tuple[str, str]]:
     return [(fault.field, fault.weight) for fault in one.faults]
 
 
-def words(one: Examined) -> str:
+def words(one: CheckedLine) -> str:
     return " ".join(fault.words for fault in one.faults)
 
 

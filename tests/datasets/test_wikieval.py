@@ -18,7 +18,7 @@ from mmrag.errors import DataError, JudgeError
 from mmrag.judges.papers.preference import read_choice, read_grade
 from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.protocols import Completion, GenerateOptions, Message
-from simulator.datasets.papers.answer_records import Unusable
+from simulator.datasets.papers.answer_records import UnusableRow
 from simulator.datasets.papers.wikieval import AnswerPair, read_wikieval
 from simulator.experiments.wikieval import agreement, by_measure, by_ranking, by_score, table
 
@@ -90,7 +90,7 @@ def test_a_row_that_cannot_be_used_costs_itself(tmp_path: Path, line: str, says:
     path = tmp_path / "wikieval.jsonl"
     path.write_text("\n".join([json.dumps(row(0)), line, json.dumps(row(2))]), encoding="utf-8")
     found = list(read_wikieval(str(path)))
-    [bad] = [one for one in found if isinstance(one, Unusable)]
+    [bad] = [one for one in found if isinstance(one, UnusableRow)]
     assert says in bad.problem
     assert [one.id.partition("/")[0] for one in found if isinstance(one, AnswerPair)] == [
         "0", "0", "0", "2", "2", "2",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mmrag.errors import SpecError
 from mmrag.records import spoken_condition
-from simulator.ears.recognition_losses import Loss, loss, marked, misheard
+from simulator.ears.recognition_losses import Loss, loss, mark_heard, misheard
 from simulator.ears.spoken_conditions import parse_spoken, split
 
 
@@ -45,7 +45,7 @@ def test_names_and_numbers() -> None:
 
 
 def test_lost_words_are_marked_and_everything_else_is_there() -> None:
-    found = marked("What's the toll, for this bridge?", "what's the call for this bridge")
+    found = mark_heard("What's the toll, for this bridge?", "what's the call for this bridge")
     assert [piece.text for piece in found if piece.is_lost] == ["toll"]
     assert "".join(piece.text for piece in found) == "What's the toll, for this bridge?"
 
@@ -60,7 +60,7 @@ def test_whatever_is_heard(said, heard) -> None:
     assert isinstance(found, Loss)
     assert 0 <= found.names_lost <= found.names
     assert 0 <= found.numbers_lost <= found.numbers
-    assert "".join(piece.text for piece in marked(said, heard)) == said
+    assert "".join(piece.text for piece in mark_heard(said, heard)) == said
     assert loss(said, said).errors == 0
 
 

@@ -238,7 +238,7 @@ def test_peoples_own_recordings(tmp_path: Path, monkeypatch) -> None:
 
 def test_a_report_tells_what_was_lost(tmp_path: Path) -> None:
     from simulator.reports.figures.report import HOW, ReportOptions, load_report_runs
-    from simulator.reports.losses.hearing_losses import hearing
+    from simulator.reports.losses.hearing_losses import hearing_losses
 
     class Reads(ByNumber):
         async def answer(self, query):
@@ -250,7 +250,7 @@ def test_a_report_tells_what_was_lost(tmp_path: Path) -> None:
     hold(tmp_path / "a", Reads(), tones(), sessions=6, spoken=SPOKEN)
     with RunReader(tmp_path / "a") as run:
         (loaded,), _, _ = load_report_runs([run], ReportOptions())
-        quiet, street = hearing(loaded.frame, HOW)
+        quiet, street = hearing_losses(loaded.frame, HOW)
         there = [r for r in run.results() if r.degradation == "street@5"]
     assert (quiet["condition"], street["condition"]) == SPOKEN
     assert (quiet["word_error_rate"]["estimate"], quiet["lost"], quiet["won"]) == (0, 0, 0)

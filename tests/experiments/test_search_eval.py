@@ -15,7 +15,7 @@ from mmrag.errors import UsageError
 from mmrag.search.index.build import build_index
 from mmrag.search.index.sources import open_source
 from simulator.experiments.search_eval import SearchCase, summarise
-from simulator.run.capture_optics import CaptureOptics, degradations
+from simulator.run.capture_optics import CaptureOptics, parse_degrade
 from simulator.world.sessions import mini_folder, read_world
 
 ENCODER = ColourEncoder()
@@ -79,7 +79,7 @@ def test_pictures_are_ranked_under_each_condition(
     assert run_eval(str(world), "--index", str(built), "--what", "images", "--limit", str(ASKED),
                "--degrade", conditions, "--json") == 0  # fmt: skip
     figures = json.loads(capsys.readouterr().out)["images"]
-    assert list(figures) == list(degradations(conditions))
+    assert list(figures) == list(parse_degrade(conditions))
     for condition, ways in figures.items():
         ranks = counted(world, condition)
         for way, held in (("whole", [r for r, _, _ in ranks]),

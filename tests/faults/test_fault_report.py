@@ -9,7 +9,7 @@ import pandas as pd
 from called_command import mmrag
 from test_faults import held, made
 
-from simulator.application.execution import forget_failures
+from simulator.application.execution import drop_failed_turns
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.run.results.turn_results import failure_note, fault_note
@@ -43,7 +43,7 @@ def test_a_failure_that_a_fault_made_is_not_asked_again(tmp_path: Path) -> None:
         assert before["agent_error"] > 0
         assert failure_note(run) is None
     with RunStore(tmp_path / "run") as store:
-        assert forget_failures(store) == 0
+        assert drop_failed_turns(store) == 0
     with RunReader(tmp_path / "run") as run:
         assert run.turn_counts() == before
 

@@ -23,7 +23,7 @@ from mmrag.records import Evidence, Query, Reply, Session, Status, TurnResult
 from simulator.faults import current_fault, failing_parts, picture_faults
 from simulator.faults.current_fault import DELAYS, ActiveFault
 from simulator.faults.failing_parts import with_faults
-from simulator.faults.fault_kinds import KINDS, SHARES, WRONG_INPUT, faults, is_hit
+from simulator.faults.fault_kinds import KINDS, SHARES, WRONG_INPUT, is_hit, parse_faults
 from simulator.faults.picture_faults import apply_picture_fault
 from simulator.faults.wrong_inputs import other_conversations
 from simulator.parts.hosting_options import Hosting
@@ -190,16 +190,16 @@ GOLDEN = [False, True, False, False, True, True]
 
 
 def test_what_faults_means() -> None:
-    assert faults("none") == ()
-    assert faults("all") == tuple(f"{kind}@3" for kind in KINDS)
+    assert parse_faults("none") == ()
+    assert parse_faults("all") == tuple(f"{kind}@3" for kind in KINDS)
     assert len(KINDS) == 32
-    assert faults("web-empty, model-busy@5,web-empty@3") == ("web-empty@3", "model-busy@5")
-    assert faults("all@5") == tuple(f"{kind}@5" for kind in KINDS)
-    assert faults("network@1")[0] == "network-latency@1"
-    assert len(faults("network@1")) == 4
-    assert faults("no-picture@5") == ("picture-missing@5",)
-    assert faults("input@2") == tuple(f"{kind}@2" for kind in KINDS if kind in WRONG_INPUT)
-    assert faults("web") == tuple(
+    assert parse_faults("web-empty, model-busy@5,web-empty@3") == ("web-empty@3", "model-busy@5")
+    assert parse_faults("all@5") == tuple(f"{kind}@5" for kind in KINDS)
+    assert parse_faults("network@1")[0] == "network-latency@1"
+    assert len(parse_faults("network@1")) == 4
+    assert parse_faults("no-picture@5") == ("picture-missing@5",)
+    assert parse_faults("input@2") == tuple(f"{kind}@2" for kind in KINDS if kind in WRONG_INPUT)
+    assert parse_faults("web") == tuple(
         f"web-{w}@3" for w in ("empty", "slow", "stale", "wrong", "failing")
     )
 
@@ -223,9 +223,9 @@ def test_a_conversation_without_a_picture_meets_faults_too(tmp_path: Path) -> No
 
 
 def test_a_fault_leaves_nothing_in_the_cache(tmp_path: Path) -> None:
-    from mmrag.cache import Cache, share
+    from mmrag.cache import Cache, cache_resources
 
-    cached = with_faults(share(RESOURCES, Cache()))
+    cached = with_faults(cache_resources(RESOURCES, Cache()))
     assert cached.web_search is not None
     with current_fault.under_fault(current_fault.ActiveFault(kind="web-wrong", draw=0.5)):
         wrong = cached.web_search.search_text(["q"], 3)[0]

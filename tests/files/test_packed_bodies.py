@@ -17,7 +17,7 @@ from PIL import Image
 from mmrag.agents.external.adapters import HttpAgent
 from mmrag.errors import AgentError, ImageError, MmragError, ServiceError
 from mmrag.files.images import LazyImage
-from mmrag.files.retries import retried
+from mmrag.files.retries import retry
 from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import Message
 from mmrag.records import Query
@@ -116,5 +116,5 @@ def test_it_tries_until_something_is_final_and_never_waits_after_the_last(
     def pause(before: int, _found: int) -> float | None:
         return None if before == good_at else 0.0
 
-    assert asyncio.run(retried(attempt, retries, pause)) == found
+    assert asyncio.run(retry(attempt, retries, pause)) == found
     assert asked == [*waited, found]

@@ -23,7 +23,7 @@ from simulator.ears.sounds import RATE, Sound, read
 from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.glasses import server
-from simulator.glasses.simulated_glasses import Pair, Spoken
+from simulator.glasses.simulated_glasses import AppReply, Pair
 from simulator.parts.run_parts import ear_alone
 from simulator.run.engine import ask_turn
 from simulator.run.results.turn_results import deaf_notes
@@ -225,7 +225,7 @@ def test_an_ear_that_lets_nobody_in_ends_the_run() -> None:
         changed, turn = pair.changed, asyncio.create_task(ask_turn(pair, Query(text="what?")))
         await changed.wait()
         with pytest.raises(Denied):
-            await pair.hear(Spoken(to=pair.words["to"]), sound=RIGHT)
+            await pair.hear(AppReply(to=pair.words["to"]), sound=RIGHT)
         with pytest.raises(Denied):
             await turn
 

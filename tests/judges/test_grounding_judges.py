@@ -19,7 +19,7 @@ from mmrag.judges.papers.garage_judge import (
 from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.judges.papers.ragas_offline import EncoderRagas
 from mmrag.judges.papers.support import EncoderSupport, ModelSupport, deflects, names_and_numbers
-from mmrag.judges.structured_replies import REQUEST_CHARS, batches, passage_batches, split
+from mmrag.judges.structured_replies import REQUEST_CHARS, batch_texts, passage_batches, split
 from mmrag.metrics.grounding import GARAGE, Support
 from mmrag.metrics.measure_records import Annotations, Case, Eligibility, Measurement
 from mmrag.records import Passage
@@ -247,7 +247,7 @@ def test_passages_beyond_one_request_are_asked_about_in_turn() -> None:
 
 def test_what_cannot_be_divided_is_an_error_with_the_limit() -> None:
     with pytest.raises(JudgeError, match="24,000"):
-        batches(["x" * 30_000], most=5)
+        batch_texts(["x" * 30_000], most=5)
     long = "A sentence of a long passage. " * 2000
     parts = passage_batches([long])
     assert sum(part.count("sentence") for texts in parts for part in texts) == 2000

@@ -18,7 +18,7 @@ from simulator.link.profiles import (
     shipped,
     split_link,
 )
-from simulator.optics.light.camera_processing import packed
+from simulator.optics.light.camera_processing import compress_jpeg
 from simulator.run.run_config import RunConfig
 
 
@@ -113,4 +113,4 @@ def test_a_codec_that_is_missing_is_one_line_before_anything_runs(
         RunConfig(link=str(tmp_path / "mine.yaml"))
     if kind == "avif":
         with pytest.raises(Unavailable, match="cannot write avif"):
-            packed(np.zeros((32, 32, 3), np.uint8), 50, 1.0, "avif")
+            compress_jpeg(np.zeros((32, 32, 3), np.uint8), 50, 1.0, "avif")

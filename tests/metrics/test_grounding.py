@@ -20,7 +20,13 @@ from mmrag.judges.papers.reference_measures import BERT, BertScore
 from mmrag.judges.papers.reference_measures import MEASURES as CRUD
 from mmrag.metrics.bert_score import TokenVectors, bert_score
 from mmrag.metrics.crag_scores import grades, mean_of_judges, traffic_weighted
-from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, garage, grounded
+from mmrag.metrics.grounding import (
+    Support,
+    answer_relevance,
+    context_relevance,
+    garage_figures,
+    grounded,
+)
 from mmrag.metrics.measure_records import Case
 from mmrag.metrics.measures import MEASURES, RANKED, measure
 from mmrag.metrics.overlap import (
@@ -31,10 +37,10 @@ from mmrag.metrics.overlap import (
     quest_scores,
     rouge_l,
     token_f1,
-    words_are_jiebas,
+    uses_jieba,
     words_of,
 )
-from mmrag.metrics.retrieval import Ranking, score
+from mmrag.metrics.retrieval import Ranking, ranking_measure
 from mmrag.records import Outcome
 
 YES, NO, AGAINST, FREE = (
@@ -43,7 +49,7 @@ YES, NO, AGAINST, FREE = (
 
 
 def test_every_measure_has_a_computation() -> None:
-    computed = set(garage([])) | {"faithfulness", "answer_relevance", "context_relevance"}
+    computed = set(garage_figures([])) | {"faithfulness", "answer_relevance", "context_relevance"}
     computed |= {name.partition("@")[0] for name in CRUD} | set(REFERENCE)
     assert set(MEASURES) == computed | RANKED
     assert all(m.formula and m.meaning and m.source for m in MEASURES.values())
@@ -86,14 +92,18 @@ RANKING = Ranking(
     ],
 )
 def test_rankings_by_hand(name: str, value: float) -> None:
-    assert score(measure(name), RANKING) == pytest.approx(value)
+    assert ranking_measure(measure(name), RANKING) == pytest.approx(value)
 
 
 def test_a_query_without_relevant_items_has_no_score() -> None:
     nothing = Ranking(found=("a",), gains={"a": 1.0})
-    assert score(measure("recall@4"), nothing) is score(measure("mrr@3"), nothing) is None
+    assert (
+        ranking_measure(measure("recall@4"), nothing)
+        is ranking_measure(measure("mrr@3"), nothing)
+        is None
+    )
     with pytest.raises(UsageError):
-        score(measure("faithfulness"), RANKING)
+        ranking_measure(measure("faithfulness"), RANKING)
 
 
 def test_what_is_no_share_and_no_cosine_is_refused() -> None:
@@ -111,7 +121,7 @@ def test_grounded_needs_every_sentence() -> None:
 
 
 def test_shares_of_nothing_are_none() -> None:
-    assert set(garage([]).values()) == {None}
+    assert set(garage_figures([]).values()) == {None}
 
 
 def test_crag_grades_by_hand() -> None:
@@ -163,7 +173,7 @@ def test_scores_are_those_of_the_official_evaluator() -> None:
         assert token_f1(*texts, words=cut) == pytest.approx(pair["token_f1"], abs=1e-12)
 
 
-@pytest.mark.skipif(not words_are_jiebas(), reason="the extra zh (jieba) is not installed")
+@pytest.mark.skipif(not uses_jieba(), reason="the extra zh (jieba) is not installed")
 def test_words_are_cut_as_the_official_evaluator_cuts_them() -> None:
     for pair in PAIRS:
         assert words_of(pair["text"]) == pair["words"][0]

@@ -13,7 +13,7 @@ from mmrag.metrics.grounding import (
     answer_relevance,
     context_relevance,
     faithfulness,
-    garage,
+    garage_figures,
 )
 
 LETTERS = {
@@ -114,13 +114,13 @@ def grounded_answer(row: list[str]) -> GroundedAnswer:
 def test_garage(column: int) -> None:
     assert len(CASES) == 20
     for row in CASES:
-        found = garage([grounded_answer(row)])[GARAGE[column]]
+        found = garage_figures([grounded_answer(row)])[GARAGE[column]]
         wanted = number(row[6 + column])
         assert found == (None if wanted is None else pytest.approx(wanted)), row
 
 
 def test_garage_pools_attribution_and_averages_the_rest() -> None:
-    found = garage([grounded_answer(row) for row in CASES])
+    found = garage_figures([grounded_answer(row) for row in CASES])
     # asked: the fifteen rows whose second column is a dot; judged: those without `?` in the third
     assert found["eligibility"] == pytest.approx(10 / 13)
     assert found["unadjusted_factuality"] == pytest.approx(10 / 15)

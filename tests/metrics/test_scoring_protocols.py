@@ -16,7 +16,7 @@ from mmrag.metrics.scoring_protocols import (
     has_two_strikes,
     kept_turns,
     score,
-    strikes,
+    strike_rule,
     two_strikes,
 )
 from mmrag.records import Outcome
@@ -147,7 +147,7 @@ def test_few_missing_verdicts_leave_the_figures_and_lower_the_coverage() -> None
 @given(st.lists(st.lists(st.sampled_from("camiu"), min_size=1, max_size=5), min_size=1, max_size=6))
 def test_whatever_a_judge_would_say_lies_between_the_bounds(sessions: list[list[str]]) -> None:
     """A verdict that comes later ends no conversation that was held on without it."""
-    never = strikes(99)
+    never = strike_rule(99)
     turns = [t for i, letters in enumerate(sessions) for t in session("".join(letters), f"s{i}")]
     limits = score(turns, stop=never)["all"].get("bounds")
     for outcome in (Outcome.PERFECT, Outcome.MISSING, Outcome.INCORRECT) if limits else ():

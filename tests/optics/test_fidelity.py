@@ -315,9 +315,9 @@ def test_bands_of_a_matte_meet(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
     done = occlusion.cover(
         kind, (320, 240), geometry.corners(box), 0.35, random_streams.generator("k", kind)
     )
-    whole = occlusion.over(image, done.matte).astype(int)
+    whole = occlusion.lay_over(image, done.matte).astype(int)
     monkeypatch.setattr(occlusion, "_BAND", 320 * 3 * 16)
-    banded = occlusion.over(image, done.matte).astype(int)
+    banded = occlusion.lay_over(image, done.matte).astype(int)
     assert np.abs(whole - banded).max() <= 1
     assert (whole != image).any()
 

@@ -11,9 +11,9 @@ import pytest
 from mmrag.encoders.vector_cache import EmbeddingCache
 from mmrag.search.index.open import read_manifests
 from mmrag.search.index.row_table import RowTable
-from mmrag.search.web.bm25 import titled
+from mmrag.search.web.bm25 import prepend_title
 from simulator.parts import shipped_index
-from simulator.parts.named_agents import searches
+from simulator.parts.named_agents import uses_searches
 from simulator.parts.resources import index_folder
 from simulator.parts.run_parts import Parts
 from simulator.run.run_config import RunConfig
@@ -29,16 +29,18 @@ def test_a_copy_of_the_mini_world_is_searched_with_it(tmp_path: Path) -> None:
         shutil.copyfile(mini_folder() / name, copy / name)
         os.utime(copy / name, (1e9, 1e9))
     assert index_folder(str(mini_folder()), "auto") == shipped_index.FOLDER
-    assert shipped_index.holds(copy)
+    assert shipped_index.is_index_of(copy)
     with (copy / "pages.parquet").open("ab") as file:
         file.write(b"\0")
-    assert not shipped_index.holds(copy)
+    assert not shipped_index.is_index_of(copy)
 
 
 def test_every_passage_of_it_is_known_by_its_content() -> None:
     web = next(m for m in read_manifests(shipped_index.FOLDER) if m.part == "web")
     rows = RowTable.open(shipped_index.FOLDER / "web" / "rows.arrow")
-    texts = [titled(cell["page_name"], cell["text"]) for cell in rows.get(range(0, web.rows, 97))]
+    texts = [
+        prepend_title(cell["page_name"], cell["text"]) for cell in rows.get(range(0, web.rows, 97))
+    ]
 
     def make(_items: object) -> None:
         raise AssertionError("encoded again")
@@ -59,7 +61,7 @@ def test_every_passage_of_it_is_known_by_its_content() -> None:
     ]
 )  # fmt: skip
 def test_only_agents_that_search_get_an_index(agent: str, expected: bool) -> None:
-    assert searches(agent) is expected
+    assert uses_searches(agent) is expected
 
 
 def test_nothing_is_indexed_for_an_agent_that_searches_nothing(

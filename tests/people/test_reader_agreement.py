@@ -8,7 +8,7 @@ import pytest
 from called_command import mmrag
 from small_runs import ByNumber, make_session, run_all
 
-from simulator.application.run_verdicts import Verdicts
+from simulator.application.run_verdicts import RunVerdicts
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_by_hand(run: Path) -> None:
-    verdicts = Verdicts(run)
+    verdicts = RunVerdicts(run)
     for person, said in (("anna", "rrwm"), ("ben", "rww ")):
         for turn, letter in enumerate(said):
             if letter != " ":

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from small_runs import ByNumber, Equality, make_session, run_all
 
 from mmrag.errors import DataError, JudgeError, SpecError
-from mmrag.metrics.scoring_protocols import strikes
+from mmrag.metrics.scoring_protocols import strike_rule
 from mmrag.records import (
     JudgeItem,
     Outcome,
@@ -37,7 +37,7 @@ def converse(agent, judge=None, *, turns=6, stop=None, rules=Rules(), done=()):
     results = asyncio.run(
         hold_conversation(
             make_session(1, turns=turns), agent, judge or Equality(), commit,
-            stop=stop or strikes(2), rules=rules, done=done
+            stop=stop or strike_rule(2), rules=rules, done=done
         )
     )  # fmt: skip
     return results, committed
@@ -117,7 +117,7 @@ def test_a_query_tells_where_and_when_it_is_asked() -> None:
     session = msgspec.structs.replace(make_session(1, turns=2), query_time="2030-06-02T10:00")
     capture = msgspec.structs.replace(session.capture, degradation="low-light@3")
     session = msgspec.structs.replace(session, capture=capture)
-    asyncio.run(hold_conversation(session, agent, Equality(), commit, stop=strikes(2)))
+    asyncio.run(hold_conversation(session, agent, Equality(), commit, stop=strike_rule(2)))
     assert [r.degradation for r in committed] == ["low-light@3"] * 2
     assert [q.query_time for q in agent.seen] == ["2030-06-02T10:00"] * 2
     assert [q.session_id for q in agent.seen] == ["s001"] * 2

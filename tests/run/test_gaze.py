@@ -11,7 +11,7 @@ from small_runs import ByNumber, Equality, make_session, picture
 from mmrag.agents.external.adapters import query_as_json
 from mmrag.agents.paper.baselines import BaselineAgent
 from mmrag.files.images import LazyImage
-from mmrag.metrics.scoring_protocols import strikes
+from mmrag.metrics.scoring_protocols import strike_rule
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Capture, Query, Session
@@ -35,7 +35,7 @@ async def _kept(*_: object) -> None: ...
 
 def seen_by_an_agent(session: Session, rules: Rules) -> list[Query]:
     agent = ByNumber(lambda *_: "c")
-    talk = hold_conversation(session, agent, Equality(), _kept, stop=strikes(2), rules=rules)
+    talk = hold_conversation(session, agent, Equality(), _kept, stop=strike_rule(2), rules=rules)
     asyncio.run(talk)
     return agent.seen
 

@@ -16,7 +16,7 @@ from mmrag.records import JudgeItem, Outcome
 from mmrag.text.normalise import official_exact
 from mmrag.text.refusals import official_missing
 from simulator.run.engine import Rules
-from simulator.run.results.kit_scoring import ScoredReply, as_in_kit, is_left
+from simulator.run.results.kit_scoring import ScoredReply, as_in_kit, needs_judge
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.store.run_reader import RunReader
 
@@ -102,7 +102,7 @@ def said(prediction: str, outcome: Outcome, *references: str) -> ScoredReply:
 
 def test_the_first_reference_is_the_kits_truth() -> None:
     one = said("Lutetia", Outcome.PERFECT, "Paris", "Lutetia")
-    assert is_left(one, "crag-mm")
+    assert needs_judge(one, "crag-mm")
     assert not as_in_kit(one, "crag-mm").exact
 
 
@@ -383,5 +383,5 @@ def test_crags_string_rules_come_before_the_judge(
 
 
 def test_crag_asks_no_judge_where_a_string_decides() -> None:
-    assert not is_left(said("rome", Outcome.UNSCORED, "Rome"), "crag")
-    assert is_left(said("It is Rome", Outcome.UNSCORED, "Rome"), "crag")
+    assert not needs_judge(said("rome", Outcome.UNSCORED, "Rome"), "crag")
+    assert needs_judge(said("It is Rome", Outcome.UNSCORED, "Rome"), "crag")

@@ -19,11 +19,11 @@ from mmrag.files.images import LazyImage
 from mmrag.search.image.regions import regions_of
 from mmrag.search.index.open import Index, open_index
 from mmrag.search.serving.public_package import UnifiedSearchPipeline, fetch
-from mmrag.search.web.web_search import Web
+from mmrag.search.web.web_search import HybridWebSearch
 
 
 @pytest.fixture(scope="module")
-def crowded(tmp_path_factory: pytest.TempPathFactory) -> Web:
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> HybridWebSearch:
     """Six short pages, and a long one that says the same in hundreds of passages."""
     source = tmp_path_factory.mktemp("crowded")
     for i in range(6):
@@ -33,8 +33,10 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Web:
 
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "hybrid"])
-def test_a_long_page_does_not_crowd_out_the_others(crowded: Web, mode: Any) -> None:
-    web = Web(crowded.vectors, crowded.rows, crowded.lexical, crowded.encoder, mode=mode)
+def test_a_long_page_does_not_crowd_out_the_others(crowded: HybridWebSearch, mode: Any) -> None:
+    web = HybridWebSearch(
+        crowded.vectors, crowded.rows, crowded.lexical, crowded.encoder, mode=mode
+    )
     first, second, nothing = web.search_text(["zebra quokka", "zebra", "unheard"], 5)
     assert len({hit.url for hit in first}) == len({hit.url for hit in second}) == 5
     assert nothing == () or mode != "bm25"

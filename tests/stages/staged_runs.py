@@ -16,7 +16,7 @@ from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.stage_names import stages
+from simulator.stages.stage_names import parse_stages
 from simulator.stages.truth import KnownTruth, with_name
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -70,7 +70,7 @@ def hold_staged(
     concurrency: int = 1,
 ) -> None:
     plan = Plan(
-        degradations=degradations, stages=stages(text)[1:], stop=StopPolicy.parse(stop),
+        degradations=degradations, stages=parse_stages(text)[1:], stop=StopPolicy.parse(stop),
         concurrency=concurrency
     )  # fmt: skip
     optics = CaptureOptics(truth or AllTruth())  # type: ignore[arg-type]

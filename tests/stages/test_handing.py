@@ -19,7 +19,7 @@ from mmrag.search.session_passages import HandedSearch, SessionSearch, set_searc
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.engine import Rules, query_of
 from simulator.stages.handed_truth import box_in
-from simulator.stages.stage_names import stages
+from simulator.stages.stage_names import parse_stages
 from simulator.store.run_reader import RunReader
 
 
@@ -137,7 +137,7 @@ def test_an_interrupted_run_goes_on_with_what_was_handed_over(tmp_path: Path) ->
 
 
 def test_a_stage_can_be_named_alone() -> None:
-    assert stages("whole") == ("whole",)
+    assert parse_stages("whole") == ("whole",)
 
 
 def test_a_thing_of_which_hardly_anything_is_left_is_shown_as_it_is() -> None:

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 import pytest
 
 from mmrag.errors import StoreError
-from simulator.store.commit_waiter import CommitWaiter, Gathering
+from simulator.store.commit_waiter import CommitWaiter, WorkBatcher
 
 
 def on_disk() -> Future[None]:
@@ -115,7 +115,7 @@ def test_who_come_together_are_done_together_by_a_few_threads() -> None:
             at_work[0] -= 1
 
     async def main() -> None:
-        gathering: Gathering[int] = Gathering(work)
+        gathering: WorkBatcher[int] = WorkBatcher(work)
         await asyncio.gather(*map(gathering.of, range(60)))
         await gathering.of(60)
 
@@ -131,7 +131,7 @@ def test_everybody_hears_of_their_own_fault_only() -> None:
             raise StoreError("no such picture")
 
     async def main() -> list[BaseException | None]:
-        gathering: Gathering[str] = Gathering(work)
+        gathering: WorkBatcher[str] = WorkBatcher(work)
         asked = map(gathering.of, ("a", "bad", "b"))
         return await asyncio.gather(*asked, return_exceptions=True)
 
@@ -142,7 +142,7 @@ def test_everybody_hears_of_their_own_fault_only() -> None:
 
 def test_who_leaves_keeps_nobody_waiting() -> None:
     async def main() -> None:
-        gathering: Gathering[int] = Gathering(lambda *_: time.sleep(0.02))
+        gathering: WorkBatcher[int] = WorkBatcher(lambda *_: time.sleep(0.02))
         leaving, staying = (asyncio.create_task(gathering.of(n)) for n in range(2))
         await asyncio.sleep(0.005)
         leaving.cancel()

@@ -39,9 +39,9 @@ from ui.pages.verdicts import VerdictCalls
 from ui.render import points, render
 from ui.replay.analysis import Analysis, Difference, RunComparison
 from ui.replay.catalogue import Catalogue
-from ui.replay.people_verdicts import VerdictDesk
+from ui.replay.people_verdicts import VerdictEditor
 from ui.views.lab_view import degrade_picture
-from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat
+from ui.views.live_view import AgentCache, LiveTalk, VisitorSeat
 from ui.views.robustness_view import EXAMPLES, RobustnessFigures
 
 
@@ -165,7 +165,7 @@ def test_a_turn_that_nobody_scored_has_not_flipped(tmp_path: Path) -> None:
 
 def test_what_a_person_judged_otherwise_is_listed_and_found(tmp_path: Path) -> None:
     analysis = Analysis(opened(write_run(tmp_path / "run", 3)))
-    desk = VerdictCalls(VerdictDesk(analysis))
+    desk = VerdictCalls(VerdictEditor(analysis))
     here = {"run": "run", "session": "talk-0001", "condition": "low-light@3", "person": "anna"}
     desk.say_verdict({**here, "turn": "1", "said": "right"})  # as the judge says
     said = desk.say_verdict({**here, "turn": "2", "said": "right"})["otherwise"]
@@ -249,7 +249,7 @@ def test_a_run_that_is_gone_is_not_silently_another(tmp_path: Path) -> None:
 
 
 def live(make: Any = Resources) -> Live:
-    return Live({}, AgentShelf(make, ["watched"]), ["watched"], Path("nowhere"))
+    return Live({}, AgentCache(make, ["watched"]), ["watched"], Path("nowhere"))
 
 
 def seated() -> VisitorSeat:
@@ -447,7 +447,7 @@ def test_two_visitors_share_one_agent() -> None:
         time.sleep(0.1)
         return Resources()
 
-    shelf = AgentShelf(slow, ["watched"])
+    shelf = AgentCache(slow, ["watched"])
     found: list[object] = []
     threads = [
         threading.Thread(target=lambda: found.append(shelf.get("watched"))) for _ in range(4)

@@ -23,7 +23,7 @@ from ui.pages.app import VISITORS, LiveSetup, build
 from ui.pages.live import Live
 from ui.views.live_view import (
     MAX_PICTURES,
-    AgentShelf,
+    AgentCache,
     LiveTalk,
     VisitorSeat,
     ask,
@@ -42,7 +42,7 @@ def test_a_talk_keeps_its_picture_encoded() -> None:
     """Fifty visitors with a phone's pictures would else hold gigabytes, long after they left."""
     buffer = io.BytesIO()
     Image.new("RGB", (311, 207)).save(buffer, "JPEG")
-    page = Live({}, AgentShelf(Resources, ["watched"]), ["watched"], Path("nowhere"))
+    page = Live({}, AgentCache(Resources, ["watched"]), ["watched"], Path("nowhere"))
     seat = VisitorSeat(LiveTalk("watched"))
     page.begin(seat, "watched", LazyImage.from_bytes(buffer.getvalue()))
     query = next_query(seat.talk, "what is it?")
@@ -59,7 +59,7 @@ def test_a_talk_keeps_its_picture_encoded() -> None:
 
 
 def test_the_visitors_whose_talks_are_kept_are_counted() -> None:
-    live = LiveSetup(AgentShelf(Resources, ["watched"]), ["watched"], Path("nowhere"))
+    live = LiveSetup(AgentCache(Resources, ["watched"]), ["watched"], Path("nowhere"))
     assert build({}, live).state_session_capacity == VISITORS
 
 
@@ -170,7 +170,7 @@ def test_a_conversation_has_so_many_pictures_and_no_more() -> None:
 
 
 def test_a_picture_that_cannot_be_used_leaves_the_talk_as_it_was() -> None:
-    page = Live({}, AgentShelf(Resources, ["watched"]), ["watched"], Path("nowhere"))
+    page = Live({}, AgentCache(Resources, ["watched"]), ["watched"], Path("nowhere"))
     seat = VisitorSeat(talk("what is it?"))
     before = seat.talk
     *_, said = page.look_again(seat, "watched", LazyImage.from_bytes(b"no picture"))
@@ -183,4 +183,4 @@ def test_a_picture_that_cannot_be_used_leaves_the_talk_as_it_was() -> None:
 @pytest.mark.parametrize("spec", ["command:run=touch x", "python:name=os:system", "random:seed=1"])
 def test_a_visitor_cannot_name_a_program(spec: str) -> None:
     with pytest.raises(UsageError, match="not offered"):
-        AgentShelf(Resources, ["random"]).get(spec)
+        AgentCache(Resources, ["random"]).get(spec)

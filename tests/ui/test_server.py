@@ -16,7 +16,7 @@ from ui.opened_runs import find_runs, open_runs
 from ui.render import render, seconds
 from ui.replay.catalogue import Catalogue, Filter
 from ui.server import Thumbnails
-from ui.views.lab_view import LabPicture, Packages
+from ui.views.lab_view import DownloadCache, LabPicture
 
 
 def test_pictures_of_opened_runs_and_nothing_else(server: Server, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_thumbnail_is_made_once_and_its_original_is_not_kept() -> None:
 
 
 def test_downloads_of_the_lab_are_bounded_and_go_with_it() -> None:
-    packages = Packages(limit=3)
+    packages = DownloadCache(limit=3)
     done = LabPicture(
         spec="clean", before="", after="", size=(1, 1), box=None, box_after=None,
         matrix=(), figures=(), steps=(), record=(), png=b"", sidecar="{}",

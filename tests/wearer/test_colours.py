@@ -10,7 +10,7 @@ from small_talks import agenda, agendas, facts, talk_of, tell
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Outcome
-from simulator.wearer.colours import colours_of, has, painted
+from simulator.wearer.colours import colour_shares, colours_of, has
 from simulator.wearer.wearer_view import sight_of
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, oklch
@@ -77,8 +77,8 @@ def test_a_picture_that_cannot_be_read_and_a_thing_alone_have_no_colour() -> Non
 
 
 def test_the_wheel_that_proves_it_knows_no_more_than_it_sees() -> None:
-    assert painted(np.array([BLUE, BLUE, GREY, WOOD]))["blue"] == 0.5
-    assert max(painted(np.zeros((0, 3))).values()) == 0
+    assert colour_shares(np.array([BLUE, BLUE, GREY, WOOD]))["blue"] == 0.5
+    assert max(colour_shares(np.zeros((0, 3))).values()) == 0
 
 
 def test_the_wearer_points_by_a_colour_that_tells_things_apart() -> None:

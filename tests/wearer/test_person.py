@@ -9,7 +9,7 @@ from mmrag.errors import UsageError
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.records import Outcome, Session
 from simulator.wearer.goals import gives_away, goal_in_words
-from simulator.wearer.person import PersonTalk, brought_back
+from simulator.wearer.person import PersonTalk, resume_talk
 from simulator.wearer.wearer_view import sight_of
 from simulator.world.build.randomness import Draw
 
@@ -94,7 +94,7 @@ def test_what_was_said_is_brought_back_wherever_it_stood() -> None:
             talk.put(text)
             results.append(heard(talk, "so", outcome))
             talk.hear(results[-1])
-        talk = brought_back(person_of(session), talk.session(session, "told"), results)
+        talk = resume_talk(person_of(session), talk.session(session, "told"), results)
         if end == "let be" and talk.can_let_be:
             talk.let_be()
         if end == "left":
@@ -102,7 +102,7 @@ def test_what_was_said_is_brought_back_wherever_it_stood() -> None:
         if end == "begun":
             talk, results = person_of(session), []
         held = talk.session(session, "told")
-        again = brought_back(person_of(session), held, results)
+        again = resume_talk(person_of(session), held, results)
         assert again.session(session, "told") == held
         assert (again.may, again.over) == (talk.may, talk.over)
         assert len({turn.id for turn in held.turns}) == len(held.turns)

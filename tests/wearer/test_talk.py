@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from small_talks import agenda, agendas, facts, heard, talk_of, tell, with_turns
 
 from mmrag.agents.grounded.look_requests import split_repeated_query
-from mmrag.metrics.scoring_protocols import strikes
+from mmrag.metrics.scoring_protocols import strike_rule
 from mmrag.records import (
     ASKS,
     Capture,
@@ -70,7 +70,7 @@ def test_two_goals_that_fail_in_a_row_end_it_as_the_published_rule_has_it() -> N
     assert tell(talk, "wrong", WRONG) == "ask"
     assert (tell(talk, "wrong", WRONG), talk.over) == ("", "failures")
     assert len(talk.unreached()) == len(talk.agenda.turns) - 2
-    more = talk_of(agendas()[0], stop=strikes(3))
+    more = talk_of(agendas()[0], stop=strike_rule(3))
     tell(more, "wrong", WRONG)
     assert tell(more, "wrong", WRONG) == "ask"
 
@@ -250,7 +250,7 @@ def test_time_runs_out() -> None:
 @pytest.mark.parametrize("outcome", [RIGHT, MISSING, WRONG, Outcome.UNSCORED])
 def test_no_conversation_is_endless(ask: str | None, outcome: Outcome) -> None:
     for session in agendas()[:15]:
-        talk = talk_of(session, stop=strikes(10_000))
+        talk = talk_of(session, stop=strike_rule(10_000))
         for _ in range(200):
             if not tell(talk, "What?", outcome, ask, session.capture):
                 break
@@ -267,7 +267,7 @@ def test_data_that_says_nothing_of_its_pictures_has_a_wearer_who_repeats_and_can
         for i in range(3)
     )
     own = Session(id="own", turns=turns)
-    talk = Talk(own, sight_of(own), stop=strikes(2), can_look=False)
+    talk = Talk(own, sight_of(own), stop=strike_rule(2), can_look=False)
     assert tell(talk, "Closer?", MISSING, "look") == "cannot"
     assert tell(talk, "Which?", MISSING, "which") == "repeat"
     assert talk.turn.query.endswith("what is 0?")

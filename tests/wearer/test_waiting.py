@@ -19,7 +19,7 @@ from mmrag import turn_clock
 from mmrag.errors import AgentError, Unavailable
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult
-from simulator.ears.speech_pipeline import Spoken
+from simulator.ears.speech_pipeline import SpokenQuestion
 from simulator.faults.current_fault import DELAYS, ActiveFault, declared_seconds
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
@@ -294,7 +294,7 @@ def test_who_cannot_be_asked_or_heard_is_waited_for_as_any_other() -> None:
         kept.extend(results)
         kept_session[:] = [session]
 
-    async def deaf(_turn: object, _condition: str) -> Spoken:
+    async def deaf(_turn: object, _condition: str) -> SpokenQuestion:
         raise Unavailable("nothing was written down")
 
     kept_session: list[Session] = []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mmrag.records import Session
-from simulator.stages.truth import lacks
+from simulator.stages.truth import missing_truth
 from simulator.world.sessions import mini_folder, read_world
 from simulator.world.turn_truth import WorldTruth
 
@@ -25,7 +25,9 @@ def sessions() -> list[Session]:
 def test_every_stage_can_be_handed_over(sessions: list[Session], truth: WorldTruth) -> None:
     for session in sessions:
         known = truth.of(session)
-        assert not [s for s in ("pointed", "named", "paged", "told") if lacks(s, session, known)]
+        assert not [
+            s for s in ("pointed", "named", "paged", "told") if missing_truth(s, session, known)
+        ]
 
 
 def test_boxes_hold_what_is_meant_and_no_less(sessions: list[Session], truth: WorldTruth) -> None:
@@ -62,5 +64,5 @@ def test_a_turn_by_hand(sessions: list[Session], truth: WorldTruth) -> None:
 def test_a_world_without_pictures_points_at_nothing(text_world: Path) -> None:
     session = next(iter(read_world(text_world)))
     known = WorldTruth(text_world).of(session)
-    assert lacks("pointed", session, known) == "no box"
-    assert not lacks("told", session, known)
+    assert missing_truth("pointed", session, known) == "no box"
+    assert not missing_truth("told", session, known)

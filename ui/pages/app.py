@@ -23,10 +23,10 @@ from ui.pages.robustness import Robustness
 from ui.pages.verdicts import VerdictCalls
 from ui.replay.analysis import Analysis
 from ui.replay.catalogue import Catalogue
-from ui.replay.people_verdicts import VerdictDesk
+from ui.replay.people_verdicts import VerdictEditor
 from ui.samples import Samples
 from ui.shell import PAGES
-from ui.views.live_view import AgentShelf
+from ui.views.live_view import AgentCache
 
 VISITORS = 100
 """Whose conversations are kept at once, each with its picture; the one longest unused goes."""
@@ -35,7 +35,7 @@ VISITORS = 100
 class LiveSetup(NamedTuple):
     """What the Live page needs beside the runs."""
 
-    shelf: AgentShelf
+    shelf: AgentCache
     agents: list[str]
     folder: Path
     """Where saved conversations go."""
@@ -52,7 +52,7 @@ class LiveSetup(NamedTuple):
 def build(runs: MutableMapping[str, Catalogue], live: LiveSetup) -> gr.Blocks:
     """The app over the opened runs."""
     analysis = Analysis(runs)
-    verdicts, samples = VerdictCalls(VerdictDesk(analysis)), Samples(runs)
+    verdicts, samples = VerdictCalls(VerdictEditor(analysis)), Samples(runs)
     play = PlayPage(runs, live.playing, live.agents) if live.playing else None
     pages = (
         Home(analysis, live.launcher, live.cache), Replay(runs, *verdicts.all),

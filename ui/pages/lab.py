@@ -12,7 +12,7 @@ from simulator.optics.calibrate import LADDER
 from ui.pages.route import address_of, route
 from ui.render import render
 from ui.samples import Sample, Samples
-from ui.views.lab_view import Packages, degrade_picture, find_thing, kinds
+from ui.views.lab_view import DownloadCache, degrade_picture, find_thing, kinds
 
 PICK_JS = """
 element.addEventListener('click', (event) => {
@@ -42,7 +42,7 @@ class Lab:
 
     def __init__(self, samples: Samples) -> None:
         self.samples = samples
-        self.packages = Packages()
+        self.packages = DownloadCache()
 
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""

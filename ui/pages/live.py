@@ -27,7 +27,7 @@ from ui.replay.conversation_view import live_turns
 from ui.replay.kg_thumbnails import LIVE
 from ui.samples import Samples
 from ui.views.lab_view import data_url
-from ui.views.live_view import AgentShelf, LiveTalk, VisitorSeat, ask, next_query, save
+from ui.views.live_view import AgentCache, LiveTalk, VisitorSeat, ask, next_query, save
 
 ARRIVING = 10.0
 """Seconds that a question typed at once waits for the first picture to arrive."""
@@ -39,7 +39,7 @@ class Live:
     def __init__(
         self,
         runs: MutableMapping[str, Catalogue],
-        shelf: AgentShelf,
+        shelf: AgentCache,
         agents: list[str],
         folder: Path,
         data: str = "",

@@ -89,9 +89,12 @@ class PlayPage:
                 self.note = _html("", "mm-play-note")
                 with gr.Column(visible=False, elem_id="mm-play-say") as self.form:
                     self.look = gr.Radio(
-                        playwork.choices(None), value="", label="Look again", visible=False,
+                        playwork.look_again_choices(None),
+                        value="",
+                        label="Look again",
+                        visible=False,
                         elem_id="mm-play-look",
-                    )  # fmt: skip
+                    )
                     with gr.Row(equal_height=True, elem_id="mm-play-askrow"):
                         self.text = gr.Textbox(
                             label="What you say", placeholder="Ask in your own words",
@@ -283,7 +286,7 @@ class PlayPage:
             talk = _talk(now, asking, waited)
             return [*[gr.skip()] * 3, talk, "", *[gr.skip()] * 2, text, *[gr.skip()] * 4]
         talking = now is not None and not now.talk.over
-        ways = playwork.choices(now)
+        ways = playwork.look_again_choices(now)
         chosen: dict[str, Any] = {} if keep_look else {"value": ""}
         return [
             _picture(now), _card(now), gr.update(visible=now is None), _talk(now), note,
@@ -322,8 +325,8 @@ def _card(now: PersonRunState | None) -> str:
         goals=len(now.talk.agenda.turns),
         goal=min(now.talk.goal + 1, len(now.talk.agenda.turns)),
         left=playwork.seconds_left(now),
-        marks=playwork.marks(now),
-        solved=playwork.solved(now),
+        marks=playwork.goal_marks(now),
+        solved=playwork.solved_goals(now),
         hint=playwork.hint(now),
         ending=playwork.ENDINGS.get(now.talk.over, ""),
         command=playwork.simulated_command(now),

@@ -7,13 +7,13 @@ from typing import Any
 from mmrag.errors import MmragError, UsageError
 from ui.pages.script_calls import Call, whole
 from ui.render import render
-from ui.replay.people_verdicts import VerdictDesk, judged_otherwise
+from ui.replay.people_verdicts import VerdictEditor, judged_otherwise
 
 
 class VerdictCalls:
     """Say, and look at what was said."""
 
-    def __init__(self, desk: VerdictDesk) -> None:
+    def __init__(self, desk: VerdictEditor) -> None:
         self.desk = desk
 
     @property

@@ -21,9 +21,9 @@ from simulator.reports.figures.report import (
     HOW,
     LoadedRun,
     ReportOptions,
-    beginning,
     load_report_runs,
     main_condition,
+    opening_figures,
 )
 from simulator.reports.figures.survival import conversation
 from simulator.reports.read.paired_turns import (
@@ -117,7 +117,7 @@ class Analysis:
         rows = frame.condition(main)
         stop = stop_policy(self.runs[name].run)
         return {
-            "first": beginning(loaded, HOW),
+            "first": opening_figures(loaded, HOW),
             "survival": conversation(frame, rows, stop=stop, other_rules=False)["survival"],
             "p95": _p95(frame, main),
         }

@@ -22,7 +22,7 @@ from simulator.run.run_config import RunConfig
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.stage_names import split_condition
 from simulator.store.run_reader import RunReader
-from ui.replay.kg_thumbnails import KGShelf
+from ui.replay.kg_thumbnails import KgThumbnails
 
 
 class ListedRow(msgspec.Struct, frozen=True, gc=False):
@@ -105,7 +105,7 @@ class Catalogue:
         self._seen = (0, 0)
         self._version = 0
         self._edition: int | None = None
-        self._shelf = KGShelf(run.meta("config") or {})
+        self._shelf = KgThumbnails(run.meta("config") or {})
         self.reread()
 
     @property

@@ -26,7 +26,7 @@ from mmrag.records import (
     outcome_of,
     staged_condition,
 )
-from simulator.ears.recognition_losses import Marked, marked
+from simulator.ears.recognition_losses import MarkedPiece, mark_heard
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.gaze import gaze_of
 from simulator.run.results.turn_results import is_persons
@@ -127,7 +127,7 @@ class TurnView(msgspec.Struct, frozen=True, kw_only=True):
     """The same turn at every stage, where the run handed the truth over."""
     heard: Heard | None = None
     """Of a spoken question, with the hashes of its sounds."""
-    pieces: tuple[Marked, ...] = ()
+    pieces: tuple[MarkedPiece, ...] = ()
     """The question in pieces that were heard and pieces that were not."""
     got: str = ""
     """What the assistant got in place of the wearer's picture or words."""
@@ -393,7 +393,7 @@ def turn_view(
         move=_move(turn),
         asks=(reply.ask or "") if reply else "",
         heard=result.heard,
-        pieces=tuple(marked(turn.query, result.heard.text)) if result.heard else (),
+        pieces=tuple(mark_heard(turn.query, result.heard.text)) if result.heard else (),
         got=result.got if result else "",
     )
 

@@ -10,7 +10,7 @@ LIVE = "@live"
 """Stands for a run where the pictures of the world that Live searches are asked for."""
 
 
-class KGShelf:
+class KgThumbnails:
     """The KG table of the world that a run was made from, if it is still where it was."""
 
     def __init__(self, config: dict[str, Any]) -> None:

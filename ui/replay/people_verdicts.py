@@ -7,7 +7,7 @@ from collections.abc import Collection
 import msgspec
 
 from mmrag.records import outcome_of
-from simulator.application.run_verdicts import Verdicts
+from simulator.application.run_verdicts import RunVerdicts
 from simulator.people.current_verdicts import current_verdicts
 from simulator.people.human_verdicts import HumanVerdict, Key
 from simulator.store.run_reader import RunReader
@@ -40,15 +40,15 @@ class TurnWords(msgspec.Struct, frozen=True):
     """The visitor's note."""
 
 
-class VerdictDesk:
+class VerdictEditor:
     """Reads and writes people's verdicts of the opened runs."""
 
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
 
-    def verdicts(self, name: str) -> Verdicts:
+    def verdicts(self, name: str) -> RunVerdicts:
         """Those of one run."""
-        return Verdicts(self.analysis.runs[name].run.folder)
+        return RunVerdicts(self.analysis.runs[name].run.folder)
 
     def turns(self, name: str, session: str, condition: str, person: str) -> list[TurnWords]:
         """What people say of the turns of one conversation."""

@@ -106,7 +106,7 @@ def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = ""
     )
 
 
-class Packages:
+class DownloadCache:
     """The latest downloads, each a picture with its record in one file.
 
     They lie in a temporary folder of their own, which goes when the app ends. Gradio copies a file

@@ -118,7 +118,7 @@ class VisitorSeat:
         self.begun += 1
 
 
-class AgentShelf:
+class AgentCache:
     """Agents by spec, made when first asked for; the searches behind them are opened once."""
 
     def __init__(self, make_resources: MakeResources, allowed: Sequence[str]) -> None:

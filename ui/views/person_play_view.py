@@ -43,7 +43,7 @@ class GoalMark(msgspec.Struct, frozen=True):
     current: bool
 
 
-def settled(now: PersonRunState) -> dict[int, TurnResult]:
+def settled_goals(now: PersonRunState) -> dict[int, TurnResult]:
     """Goal → its last turn, of the goals that are settled."""
     found: dict[int, TurnResult] = {}
     for turn, result in zip(now.talk.turns, now.results, strict=False):
@@ -52,9 +52,9 @@ def settled(now: PersonRunState) -> dict[int, TurnResult]:
     return found
 
 
-def marks(now: PersonRunState) -> list[GoalMark]:
+def goal_marks(now: PersonRunState) -> list[GoalMark]:
     """A mark for every goal of the agenda."""
-    done = settled(now)
+    done = settled_goals(now)
     rows: list[GoalMark] = []
     for goal in range(len(now.talk.agenda.turns)):
         outcome = str(outcome_of(done[goal])) if goal in done else ""
@@ -64,9 +64,9 @@ def marks(now: PersonRunState) -> list[GoalMark]:
     return rows
 
 
-def solved(now: PersonRunState) -> int:
+def solved_goals(now: PersonRunState) -> int:
     """Goals that were answered."""
-    return sum(outcome_of(result).is_correct for result in settled(now).values())
+    return sum(outcome_of(result).is_correct for result in settled_goals(now).values())
 
 
 def seconds_left(now: PersonRunState) -> int:
@@ -87,7 +87,7 @@ def hint(now: PersonRunState) -> str:
 _GOES_ON = "That goal is settled without an answer; you continue with the next."
 
 
-def choices(now: PersonRunState | None) -> list[tuple[str, str]]:
+def look_again_choices(now: PersonRunState | None) -> list[tuple[str, str]]:
     """Ways to look again with the next words, as (label, way); the first is not to."""
     ways = () if now is None else now.talk.ways
     return [("as it is", ""), *((f"{way} (−{COSTS['look']} patience)", way) for way in ways)]

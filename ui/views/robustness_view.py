@@ -17,7 +17,7 @@ from markupsafe import Markup
 from mmrag.errors import MmragError, UsageError
 from mmrag.metrics.headline import HEADLINE
 from simulator.reports.draw.charts import severity_curves
-from simulator.reports.draw.diagnosis_waterfall import falls
+from simulator.reports.draw.diagnosis_waterfall import diagnosis_waterfalls
 from simulator.reports.draw.svg import svg
 from simulator.reports.figures.diagnosis import in_words
 from simulator.reports.figures.headline import headline
@@ -127,7 +127,7 @@ def curves(page: RobustnessPage) -> dict[str, Markup]:
 
 def waterfalls(page: RobustnessPage) -> list[Markup]:
     """The report's waterfalls, clean first; none where no stage was handed over."""
-    charts = falls(page.diagnosis, "diagnosis") if page.diagnosis else []
+    charts = diagnosis_waterfalls(page.diagnosis, "diagnosis") if page.diagnosis else []
     return [Markup(svg(chart)) for chart in charts]  # noqa: S704 - escaped
 
 

@@ -38,7 +38,7 @@ from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage, media_type
 from mmrag.protocols import Agent, Resources
 from mmrag.records import Query, Reply
-from mmrag.turn_clock import Words
+from mmrag.turn_clock import TimedText
 
 
 class _Answer(msgspec.Struct):
@@ -203,7 +203,7 @@ class _Pieces:
     """A reply that comes in pieces: texts run together, of all else the last that was given."""
 
     def __init__(self) -> None:
-        self._words, self._reply = Words(), _NOTHING
+        self._words, self._reply = TimedText(), _NOTHING
 
     def add(self, piece: object) -> None:
         said = as_reply(piece)
@@ -378,7 +378,7 @@ class HttpAgent:
 
 async def _streamed(response: httpx.Response, where: str) -> _Answer:
     """An answer of many events, up to the last one."""
-    events, words, answer = Events(response.headers, MAX_LINE), Words(), _Answer(text="")
+    events, words, answer = Events(response.headers, MAX_LINE), TimedText(), _Answer(text="")
     async for event in events.each(response.aiter_raw()):
         if event == Events.DONE:
             answer.text = words.text

@@ -15,7 +15,7 @@ from mmrag.agents.grounded.values import MONTHS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mmrag.encoders.text import InContext
+    from mmrag.encoders.text import ContextualPieces
 
 WORD = re.compile(r"['’]s?(?![^\W_])|[^\W_]+(?:[-.,:'’][^\W_]+)*|[^\w\s]|_")
 """A word or a mark; a possessive is a word of its own."""
@@ -79,7 +79,7 @@ class ContextualEncoder(Protocol):
 
     def in_context(
         self, items: Sequence[Sequence[str]], layers: Sequence[int], *, rows: int = 4
-    ) -> list[InContext]:
+    ) -> list[ContextualPieces]:
         """Vectors of the pieces of each text's words."""
         ...
 
@@ -89,9 +89,9 @@ class WordVectorCache:
 
     def __init__(self, encoder: ContextualEncoder, most: int = _KEPT) -> None:
         self._encoder = encoder
-        self._known: BoundedCache[str, InContext] = BoundedCache(most)
+        self._known: BoundedCache[str, ContextualPieces] = BoundedCache(most)
 
-    def of(self, texts: Sequence[str], rows: int = 4) -> list[InContext]:
+    def of(self, texts: Sequence[str], rows: int = 4) -> list[ContextualPieces]:
         """What the encoder makes of each text, word by word; `rows` texts go through it at once."""
         found = {t: self._known.get(t) for t in dict.fromkeys(texts)}
         new = [t for t, known in found.items() if known is None]
@@ -107,7 +107,7 @@ def spans_of(text: str) -> list[tuple[int, int]]:
     return [m.span() for m in WORD.finditer(text)]
 
 
-def by_word(seen: InContext) -> NDArray[np.float32]:
+def by_word(seen: ContextualPieces) -> NDArray[np.float32]:
     """The first piece of each word that the encoder saw."""
     return seen.rows[np.unique(seen.word, return_index=True)[1]]
 
@@ -130,7 +130,7 @@ class BuiltinSentenceEncoder:
 
     def in_context(
         self, items: Sequence[Sequence[str]], layers: Sequence[int], *, rows: int = 4
-    ) -> list[InContext]:
+    ) -> list[ContextualPieces]:
         """Vectors of the pieces of each text's words."""
         return self._loaded().in_context(items, layers, rows=rows)
 

@@ -28,7 +28,7 @@ from mmrag.errors import DataError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from mmrag.encoders.text import InContext
+    from mmrag.encoders.text import ContextualPieces
 
 FILE = Path(__file__).parent / "data" / "reader.safetensors"
 FORMAT = "mmrag reader 4"
@@ -130,7 +130,7 @@ def kind_of(value: Value) -> int:
 
 def score_lines(
     asked: NDArray[np.float32],
-    lines: Sequence[InContext],
+    lines: Sequence[ContextualPieces],
     kinds: Sequence[int],
     weights: Weights,
 ) -> list[float]:
@@ -141,7 +141,7 @@ def score_lines(
     return [float(fit) for fit in rows @ asked]
 
 
-def find_values(text: str, seen: InContext, weights: Weights) -> list[tuple[int, int]]:
+def find_values(text: str, seen: ContextualPieces, weights: Weights) -> list[tuple[int, int]]:
     """Where the values of a line most probably stand: one, or several that are all sure."""
     w = weights.arrays
     rows = by_word(seen)

@@ -18,7 +18,7 @@ from mmrag.judges.papers.support import (
     encode_whole,
 )
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
-from mmrag.judges.structured_replies import ask, batches, split
+from mmrag.judges.structured_replies import ask_until_parsed, batch_texts, split
 from mmrag.metrics.grounding import GARAGE, GroundedAnswer, Part, Support, garage_parts
 from mmrag.metrics.measure_records import Case, Eligibility, Measurement
 from mmrag.protocols import Encoder, Model
@@ -27,7 +27,7 @@ from mmrag.text.normalise import normalise
 T = TypeVar("T")
 
 
-class NotKnown(MmragError):
+class UnknownLabel(MmragError):
     """Nobody said it: the measurement has no value, and asking again would not help."""
 
 
@@ -99,7 +99,7 @@ class GarageJudge:
         }
         wrong = next((error for error in found.values() if isinstance(error, MmragError)), None)
         if wrong is not None:
-            failed = not isinstance(wrong, NotKnown)
+            failed = not isinstance(wrong, UnknownLabel)
             return Measurement(**known, value=None, weight=0, reason=str(wrong), failed=failed)
         part, whole = parts[measure]
         if not whole:
@@ -128,7 +128,7 @@ class ModelAssessor:
     async def eligibility(self, case: Case) -> Eligibility:
         """One request with the person's answer as a baseline."""
         if not any(reference.strip() for reference in case.references):
-            raise NotKnown("there is no reference to compare the answer with")
+            raise UnknownLabel("there is no reference to compare the answer with")
         material = [case.question, *case.references, case.answer]
         _fits(material)
         key = case_key(*material)
@@ -146,7 +146,7 @@ class ModelAssessor:
             except ValueError:
                 return None
 
-        return await ask(self._model, prompt, read, max_tokens=300)
+        return await ask_until_parsed(self._model, prompt, read, max_tokens=300)
 
     async def deflects(self, case: Case) -> bool:
         """One request; an empty answer needs none."""
@@ -160,7 +160,7 @@ class ModelAssessor:
             said = (last_object(text, key) or {}).get("declines")
             return said if isinstance(said, bool) else None
 
-        return await ask(self._model, prompt, read, max_tokens=100)
+        return await ask_until_parsed(self._model, prompt, read, max_tokens=100)
 
     async def support(self, case: Case) -> tuple[Support, ...]:
         """Against all passages."""
@@ -193,7 +193,7 @@ class EncoderAssessor:
         """No issues when answer and reference are near or one holds the other, else major."""
         wanted = [reference for reference in case.references if reference.strip()]
         if not wanted:
-            raise NotKnown("there is no reference to compare the answer with")
+            raise UnknownLabel("there is no reference to compare the answer with")
         if deflects(case.answer):
             return Eligibility.MAJOR_ISSUES
         rows = encode_whole(
@@ -307,7 +307,7 @@ async def _tried(work: Awaitable[T]) -> T | MmragError:
         return await work
     except Denied:
         raise
-    except (JudgeError, ServiceError, NotKnown) as error:
+    except (JudgeError, ServiceError, UnknownLabel) as error:
         return error
 
 
@@ -317,12 +317,12 @@ async def _supported(judge: Any, case: Case, passages: list[str]) -> tuple[Suppo
 
 def _annotated(value: T | None) -> T:
     if value is None:
-        raise NotKnown("nobody annotated it")
+        raise UnknownLabel("nobody annotated it")
     return value
 
 
 def _fits(material: Sequence[str]) -> None:
-    batches([" ".join(material)], most=1)
+    batch_texts([" ".join(material)], most=1)
 
 
 def _holds(answer: str, reference: str) -> bool:

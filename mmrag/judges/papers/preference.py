@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from mmrag.judges.prompts import render
-from mmrag.judges.structured_replies import ask
+from mmrag.judges.structured_replies import ask_until_parsed
 from mmrag.protocols import Model
 
 
@@ -18,10 +18,10 @@ async def grade(model: Model, quality: str, *, question: str, answer: str, conte
     prompt = render(
         "paper_score.j2", quality=quality, question=question, answer=answer, context=context
     )
-    return await ask(model, prompt, read_grade, max_tokens=100)
+    return await ask_until_parsed(model, prompt, read_grade, max_tokens=100)
 
 
-async def better(
+async def choose_better(
     model: Model, quality: str, *, question: str, context: str, first: str, second: str
 ) -> int:
     """1 or 2."""
@@ -33,7 +33,7 @@ async def better(
         first=first,
         second=second,
     )
-    return await ask(model, prompt, read_choice, max_tokens=100)
+    return await ask_until_parsed(model, prompt, read_choice, max_tokens=100)
 
 
 def read_grade(text: str) -> float | None:

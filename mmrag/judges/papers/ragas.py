@@ -20,7 +20,7 @@ import numpy as np
 from mmrag.errors import Denied, JudgeError, ServiceError, SpecError
 from mmrag.judges.papers.support import ModelSupport, deflects, encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
-from mmrag.judges.structured_replies import ask, batches, passage_batches, split
+from mmrag.judges.structured_replies import ask_until_parsed, batch_texts, passage_batches, split
 from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, faithfulness
 from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.protocols import Encoder, Model
@@ -69,7 +69,7 @@ class Prompts(Protocol):
         ...
 
 
-class OneByOne(ABC):
+class SeparateRequests(ABC):
     """Takes each measure of a case by requests of its own, so that one may fail alone."""
 
     @abstractmethod
@@ -95,7 +95,7 @@ class OneByOne(ABC):
         return Measurement(measure=measure, judge=self.id(measure), **found)
 
 
-class RagasJudge(OneByOne):
+class RagasJudge(SeparateRequests):
     """Measures cases with a model. `encoder` compares questions; without it answer relevance is
     refused."""
 
@@ -135,7 +135,7 @@ class RagasJudge(OneByOne):
         if deflects(case.answer):
             return {"value": None, "reason": "the answer declines and states nothing"}
         said: list[str] = []
-        for sentences in batches(split(case.answer), most=SENTENCES):
+        for sentences in batch_texts(split(case.answer), most=SENTENCES):
             said += await self._prompts.statements(case.question, sentences)
         if not said:
             return {"value": None, "reason": "the answer states nothing"}
@@ -168,7 +168,7 @@ class RagasJudge(OneByOne):
             return {"value": None, "reason": "there is no context"}
         kept: list[int] = []
         start = 0
-        for part in batches(numbered, most=CONTEXT_SENTENCES):
+        for part in batch_texts(numbered, most=CONTEXT_SENTENCES):
             kept += [start + i for i in sorted(await self._prompts.needed(case.question, part))]
             start += len(part)
         return {
@@ -191,7 +191,9 @@ class KeyedPrompts:
         key = case_key(question, *sentences)
         prompt = render("statements.j2", key=key, question=question, sentences=sentences)
         room = 300 + sum(map(len, sentences))  # four characters a token, statements repeat names
-        return await ask(self._model, prompt, _texts("statements", key), max_tokens=room)
+        return await ask_until_parsed(
+            self._model, prompt, _texts("statements", key), max_tokens=room
+        )
 
     async def verify(self, statements: Sequence[str], passages: Sequence[str]) -> list[Support]:
         """By the same request that judges the sentences of an answer."""
@@ -199,7 +201,7 @@ class KeyedPrompts:
 
     async def questions(self, answer: str, n: int) -> GeneratedQuestions:
         """All by one request; the model says whether the answer is noncommittal."""
-        [[whole]] = batches([answer], most=1)
+        [[whole]] = batch_texts([answer], most=1)
         key = case_key(answer)
         texts = _texts("questions", key)
 
@@ -211,7 +213,7 @@ class KeyedPrompts:
             return GeneratedQuestions(found, said)
 
         prompt = render("questions.j2", key=key, n=n, answer=whole)
-        return await ask(self._model, prompt, read)
+        return await ask_until_parsed(self._model, prompt, read)
 
     async def needed(self, question: str, sentences: Sequence[str]) -> set[int]:
         """By number."""
@@ -225,7 +227,7 @@ class KeyedPrompts:
             return {n - 1 for n in chosen} if good else None
 
         prompt = render("needed.j2", key=key, question=question, sentences=sentences)
-        return await ask(self._model, prompt, read)
+        return await ask_until_parsed(self._model, prompt, read)
 
 
 class PaperPrompts:
@@ -241,7 +243,7 @@ class PaperPrompts:
         """One a line."""
         prompt = render("paper_statements.j2", question=question, sentences=sentences)
         room = 300 + sum(map(len, sentences))
-        return await ask(self._model, prompt, _lines, max_tokens=room)
+        return await ask_until_parsed(self._model, prompt, _lines, max_tokens=room)
 
     async def verify(self, statements: Sequence[str], passages: Sequence[str]) -> list[Support]:
         """Yes or No for each; passages beyond one request are asked about for what is still No."""
@@ -249,7 +251,7 @@ class PaperPrompts:
         for shown in passage_batches(passages):
             open_ones = [i for i, label in enumerate(labels) if label is not Support.SUPPORTED]
             start = 0
-            for said in batches([statements[i] for i in open_ones], most=SENTENCES):
+            for said in batch_texts([statements[i] for i in open_ones], most=SENTENCES):
                 verdicts = await self._verdicts(said, shown)
                 for i, yes in zip(open_ones[start:], verdicts, strict=False):
                     labels[i] = Support.SUPPORTED if yes else Support.UNSUPPORTED
@@ -264,20 +266,20 @@ class PaperPrompts:
             found = re.findall(r"(?i)\b(yes|no)\b", last)
             return [word.lower() == "yes" for word in found] if len(found) == len(said) else None
 
-        return await ask(self._model, prompt, read, max_tokens=300 + 80 * len(said))
+        return await ask_until_parsed(self._model, prompt, read, max_tokens=300 + 80 * len(said))
 
     async def questions(self, answer: str, n: int) -> GeneratedQuestions:
         """One by each of n requests, and by one more, in ragas' words, whether it evades."""
         asked = await self._written_back(answer, n)
         prompt = render("paper_noncommittal.j2", answer=answer)
-        return GeneratedQuestions(asked, await ask(self._model, prompt, _zero_or_one))
+        return GeneratedQuestions(asked, await ask_until_parsed(self._model, prompt, _zero_or_one))
 
     async def _written_back(self, answer: str, n: int) -> list[str]:
         """Questions, sampled so that they differ."""
-        [[whole]] = batches([answer], most=1)
+        [[whole]] = batch_texts([answer], most=1)
         prompt = render("paper_question.j2", answer=whole)
         return [
-            await ask(self._model, prompt, _first_line, temperature=0.7, seed=seed)
+            await ask_until_parsed(self._model, prompt, _first_line, temperature=0.7, seed=seed)
             for seed in range(n)
         ]
 
@@ -286,12 +288,12 @@ class PaperPrompts:
         prompt = render("paper_extract.j2", question=question, sentences=sentences)
 
         def read(text: str) -> set[int] | None:
-            kept = repeated(text, sentences)
+            kept = repeated_sentences(text, sentences)
             refused = "insufficient information" in normalise(text)
             return kept if kept or refused else None
 
         room = 300 + sum(map(len, sentences)) // 2
-        return await ask(self._model, prompt, read, max_tokens=room)
+        return await ask_until_parsed(self._model, prompt, read, max_tokens=room)
 
 
 PROMPTS: dict[str, Callable[[Model], Prompts]] = {"keyed": KeyedPrompts, "paper": PaperPrompts}
@@ -324,13 +326,14 @@ def _zero_or_one(text: str) -> bool | None:
     return found[0] == "1" if len(set(found)) == 1 else None
 
 
-def repeated(text: str, sentences: Sequence[str]) -> set[int]:
+def repeated_sentences(text: str, sentences: Sequence[str]) -> set[int]:
     """Places of the sentences that a text repeats, whole, each as often as it does.
 
     A line, or a sentence of it, counts where it is one of them or several end to end; a sentence
     that is no more than a part of another one does not.
 
-    >>> sorted(repeated("- The bridge is long.", ["Long.", "The bridge is long.", "It is old."]))
+    >>> lines = ["Long.", "The bridge is long.", "It is old."]
+    >>> sorted(repeated_sentences("- The bridge is long.", lines))
     [1]
     """
     places: dict[tuple[str, ...], list[int]] = {}

@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 from mmrag.errors import SpecError
-from mmrag.judges.papers.ragas import PROMPTS, SENTENCES, OneByOne
+from mmrag.judges.papers.ragas import PROMPTS, SENTENCES, SeparateRequests
 from mmrag.judges.papers.support import encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
-from mmrag.judges.structured_replies import ask, batches, passage_batches, split
+from mmrag.judges.structured_replies import ask_until_parsed, batch_texts, passage_batches, split
 from mmrag.metrics.grounding import (
     Support,
     answer_correctness,
@@ -32,7 +32,7 @@ MEASURES = (
 )  # fmt: skip
 
 
-class ReferenceRagas(OneByOne):
+class ReferenceRagas(SeparateRequests):
     """Measures a case against its first reference. `encoder` is for answer correctness."""
 
     measures = MEASURES
@@ -106,7 +106,7 @@ class ReferenceRagas(OneByOne):
 
     async def _statements(self, question: str, text: str) -> list[str]:
         said: list[str] = []
-        for sentences in batches(split(text), most=SENTENCES):
+        for sentences in batch_texts(split(text), most=SENTENCES):
             said += await self._prompts.statements(question, sentences)
         return said
 
@@ -128,7 +128,7 @@ class ReferenceRagas(OneByOne):
                 "useful.j2", key=key, question=case.question, answer=case.references[0],
                 context=" ".join(part),
             )  # fmt: skip
-            if await ask(self._model, prompt, read, max_tokens=100):
+            if await ask_until_parsed(self._model, prompt, read, max_tokens=100):
                 return True
         return False
 

@@ -9,7 +9,7 @@ from typing import Any
 from mmrag.errors import Denied, JudgeError, ServiceError
 from mmrag.judges.papers.support import encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
-from mmrag.judges.structured_replies import ask, batches
+from mmrag.judges.structured_replies import ask_until_parsed, batch_texts
 from mmrag.metrics.bert_score import bert_score
 from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.metrics.measures import measure as definition
@@ -22,10 +22,10 @@ from mmrag.metrics.overlap import (
     quest_scores,
     rouge_l,
     token_f1,
-    words_are_jiebas,
+    uses_jieba,
     words_of,
 )
-from mmrag.metrics.retrieval import Ranking, mrr_of_all, score
+from mmrag.metrics.retrieval import Ranking, mrr_of_all, ranking_measure
 from mmrag.protocols import Encoder, Model, TokenEncoder
 
 OVERLAP = ("bleu", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "token_f1", "length")
@@ -69,7 +69,7 @@ def _counted(measure: str, text: str, reference: str) -> float:
 
 
 def _cut_by() -> str:
-    return "jieba" if words_are_jiebas() else "characters"
+    return "jieba" if uses_jieba() else "characters"
 
 
 class Retrieval:
@@ -94,7 +94,9 @@ class Retrieval:
             Measurement(
                 measure=m,
                 judge=self.id(m),
-                value=mrr_of_all(ranking) if m == "mrr_of_all" else score(definition(m), ranking),
+                value=mrr_of_all(ranking)
+                if m == "mrr_of_all"
+                else ranking_measure(definition(m), ranking),
             )
             for m in measures
         ]
@@ -159,7 +161,7 @@ class QuestEval:
 
     def __init__(self, model: Model, *, name: str) -> None:
         self._model = model
-        cut = "" if words_are_jiebas() else "~characters"
+        cut = "" if uses_jieba() else "~characters"
         self._id = f"quest/2:{name}+{fingerprint(*self.files)}{cut}"
 
     def id(self, measure: str) -> str:
@@ -195,7 +197,7 @@ class QuestEval:
         return values, {"questions": asked, "truths": list(truths), "answers": list(answers)}
 
     async def _questions(self, text: str) -> list[str]:
-        [[whole]] = batches([text], most=1)
+        [[whole]] = batch_texts([text], most=1)
         key = case_key(text)
 
         def read(said: str) -> list[str] | None:
@@ -204,10 +206,10 @@ class QuestEval:
             return [str(q) for q in found][:_MOST] if good and found else None
 
         prompt = render("quest_questions.j2", key=key, text=whole)
-        return await ask(self._model, prompt, read, max_tokens=1280)
+        return await ask_until_parsed(self._model, prompt, read, max_tokens=1280)
 
     async def _answers(self, text: str, questions: Sequence[str]) -> tuple[str, ...]:
-        [[whole]] = batches([text], most=1)
+        [[whole]] = batch_texts([text], most=1)
         key = case_key(text, *questions)
 
         def read(said: str) -> list[str] | None:
@@ -217,7 +219,9 @@ class QuestEval:
             return [_answer(one) for one in found]
 
         prompt = render("quest_answers.j2", key=key, text=whole, questions=questions)
-        return tuple(await ask(self._model, prompt, read, max_tokens=200 + 60 * len(questions)))
+        return tuple(
+            await ask_until_parsed(self._model, prompt, read, max_tokens=200 + 60 * len(questions))
+        )
 
 
 _MOST = 20

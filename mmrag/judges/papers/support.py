@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.judges.prompts import case_key, last_object, render
-from mmrag.judges.structured_replies import ask, batches, passage_batches, split
+from mmrag.judges.structured_replies import ask_until_parsed, batch_texts, passage_batches, split
 from mmrag.metrics.grounding import Support
 from mmrag.protocols import Encoder, Model
 from mmrag.text.normalise import plain, tokens, words
@@ -45,7 +45,9 @@ class EncoderSupport:
         self, claims: Sequence[str], passages: Sequence[str], question: str = ""
     ) -> tuple[Support, ...]:
         """Close enough to a sentence with the same numbers that denies as much, and no new name."""
-        known = [piece for passage in passages for s in split(passage) for piece in pieces(s)]
+        known = [
+            piece for passage in passages for s in split(passage) for piece in split_for_encoder(s)
+        ]
         wanted = [claim for claim in claims if claims_something(claim)]
         if not wanted or not known:
             return tuple(
@@ -55,7 +57,7 @@ class EncoderSupport:
         denies = [bool(_DENIES.search(piece)) for piece in known]
         there = set[str]().union(*said)
         rows = self._encoder.encode(known)
-        parts = {claim: pieces(claim_with_question(claim, question)) for claim in wanted}
+        parts = {claim: split_for_encoder(claim_with_question(claim, question)) for claim in wanted}
         asked = list(dict.fromkeys(piece for of in parts.values() for piece in of))
         near = dict(
             zip(asked, self._encoder.encode(asked) @ rows.T >= self._threshold, strict=True)
@@ -103,7 +105,7 @@ class ModelSupport:
                 Support.UNSUPPORTED if claims_something(c) else Support.NOT_NEEDED for c in claims
             )
         found: list[Support] = []
-        for said in batches(claims, most=CLAIMS):
+        for said in batch_texts(claims, most=CLAIMS):
             found += await self._batch(said, passages, question)
         return tuple(found)
 
@@ -136,7 +138,7 @@ class ModelSupport:
             except ValueError:
                 return None
 
-        return await ask(self._model, prompt, read, retries=self._retries)
+        return await ask_until_parsed(self._model, prompt, read, retries=self._retries)
 
 
 def deflects(answer: str) -> bool:
@@ -174,18 +176,18 @@ def _numbers(names: set[str], piece: str) -> set[str]:
     return {name for name in names if name[0].isdigit() and name in inside}
 
 
-def pieces(sentence: str) -> list[str]:
+def split_for_encoder(sentence: str) -> list[str]:
     """A sentence in parts that an encoder sees whole, cut between words."""
     if len(sentence) <= ENCODED_CHARS:
         return [sentence]
     cut = sentence.rfind(" ", 1, ENCODED_CHARS)
     cut = cut if cut > 0 else ENCODED_CHARS
-    return [sentence[:cut], *pieces(sentence[cut:].lstrip())]
+    return [sentence[:cut], *split_for_encoder(sentence[cut:].lstrip())]
 
 
 def encode_whole(encoder: Encoder, texts: Sequence[str]) -> NDArray[Any]:
     """One unit row per text; a text longer than the encoder sees is the mean of its pieces."""
-    parts = [pieces(text) for text in texts]
+    parts = [split_for_encoder(text) for text in texts]
     rows = encoder.encode([piece for of in parts for piece in of])
     ends = np.cumsum([len(of) for of in parts])
     whole = np.stack(

@@ -49,10 +49,10 @@ def is_external_search(search: str) -> bool:
     return bool(colon) and not Path(search).exists() and name in searches.names()
 
 
-def conditions(where: str) -> dict[str, str]:
+def parse_where(where: str) -> dict[str, str]:
     """`where=(lang=en,kind=manual)` as what rows have to equal.
 
-    >>> conditions("lang=en,kind=manual")
+    >>> parse_where("lang=en,kind=manual")
     {'lang': 'en', 'kind': 'manual'}
     """
     found: dict[str, str] = {}
@@ -64,7 +64,7 @@ def conditions(where: str) -> dict[str, str]:
     return found
 
 
-def passage(row_id: object, score: float, text: object, about: Mapping[str, Any]) -> Evidence:
+def row_evidence(row_id: object, score: float, text: object, about: Mapping[str, Any]) -> Evidence:
     """A row as evidence; its page is known by the usual names of such fields."""
 
     def first(*names: str) -> str:
@@ -87,7 +87,7 @@ def evidence(hit: Mapping[str, Any]) -> Evidence:
     row_id = next(known for known in ids if known not in (None, ""))
     score = hit.get("score")
     number = score if isinstance(score, int | float) else 0.0
-    return passage(row_id, number, hit.get("text"), hit)
+    return row_evidence(row_id, number, hit.get("text"), hit)
 
 
 def headers() -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mmrag.encoders import text_encoders
 from mmrag.errors import SpecError
 from mmrag.records import Evidence
-from mmrag.search.external import conditions, fingerprint_of, passage
+from mmrag.search.external import fingerprint_of, parse_where, row_evidence
 from mmrag.search.index.chroma import Database, open_folder, open_server
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ChromaCollection:
         """The k nearest rows for each query; the score is 1 − Chroma's distance."""
         vectors = self._encoder.encode_queries(list(queries))
         return [
-            tuple(passage(row, 1 - far, text, about) for row, far, text, about in hits)
+            tuple(row_evidence(row, 1 - far, text, about) for row, far, text, about in hits)
             for hits in self._database.nearest(vectors, k, self._where)
         ]
 
@@ -48,7 +48,7 @@ def make(
     """collection=NAME of host=NAME (port=8000) or folder=PATH; encoder=, where=(column=value)."""
     if bool(host) == bool(folder):
         raise SpecError("chroma: give host=NAME (and port=) of a server, or folder=PATH.")
-    filled, limits = text_encoders.create(encoder), conditions(where)
+    filled, limits = text_encoders.create(encoder), parse_where(where)
     url = host if "://" in host else f"http://{host}:{port}"
     opened = (
         open_folder(Path(folder), collection)

@@ -14,7 +14,7 @@ from mmrag.errors import Denied, MmragError, ServiceError, ServiceTimeout, SpecE
 from mmrag.optional_packages import require_package
 from mmrag.records import Evidence
 from mmrag.registry import parse_whole_number
-from mmrag.search.external import TOKEN, conditions, evidence, fingerprint_of, headers
+from mmrag.search.external import TOKEN, evidence, fingerprint_of, headers, parse_where
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -38,7 +38,7 @@ class McpSearch:
 
         logging.getLogger("mcp").addHandler(_SILENT)
         self._url, self._tool, self._argument, self._seconds = url, tool, argument, seconds
-        self._more = conditions(where)
+        self._more = parse_where(where)
         self._tls = httpx2.create_ssl_context()  # takes longer than a search
         takes = self._connected(self._arguments, seconds)
         unknown = sorted({argument, count, *self._more} - {"k", *takes})

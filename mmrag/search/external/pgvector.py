@@ -11,7 +11,7 @@ from mmrag.encoders import text_encoders
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.optional_packages import require_package
 from mmrag.records import Evidence
-from mmrag.search.external import conditions, fingerprint_of, passage
+from mmrag.search.external import fingerprint_of, parse_where, row_evidence
 
 if TYPE_CHECKING:
     from mmrag.encoders.text import TextEncoder
@@ -27,7 +27,7 @@ class PgvectorTable:
 
         self._connection, self._encoder, self._lock = connection, encoder, threading.Lock()
         weakref.finalize(self, connection.close)
-        limits = conditions(where)
+        limits = parse_where(where)
         self._values = list(limits.values())
         place = sql.Identifier(*table.split("."))
         columns = [sql.Identifier(name) for name in names.values()]
@@ -52,7 +52,9 @@ class PgvectorTable:
             rows = self._rows(self._query, [text, *self._values, text, k])
             found.append(
                 tuple(
-                    passage(row[0], row[2], row[1], dict(zip(self._about, row[3:], strict=True)))
+                    row_evidence(
+                        row[0], row[2], row[1], dict(zip(self._about, row[3:], strict=True))
+                    )
                     for row in rows
                 )
             )

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Evidence
-from mmrag.search.image.regions import MAX_REGIONS, Region, closer, crops_of, regions_of
+from mmrag.search.image.regions import MAX_REGIONS, Region, closer_regions, crops_of, regions_of
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.batcher import Batcher
-from mmrag.search.vectors.nearest import Vectors
+from mmrag.search.vectors.nearest import VectorIndex
 
 if TYPE_CHECKING:
     from mmrag.encoders.image import ImageEncoder
@@ -66,7 +66,7 @@ class ImageKG:
 
     def __init__(
         self,
-        vectors: Vectors,
+        vectors: VectorIndex,
         rows: RowTable,
         encoder: ImageEncoder,
         *,
@@ -110,7 +110,7 @@ class ImageKG:
         limit = self.max_regions if max_regions is None else max_regions
         looks = self._look(images, [regions_of(image.pil(), limit) for image in images], k)
         if limit > 1:
-            second = [closer(look.regions, look.scores[:, 0]) for look in looks]
+            second = [closer_regions(look.regions, look.scores[:, 0]) for look in looks]
             more = self._look(images, second, k)
             looks = [one.joined(other) for one, other in zip(looks, more, strict=True)]
         found: list[list[Hit]] = []

@@ -71,7 +71,7 @@ def regions_of(image: Image, max_regions: int = MAX_REGIONS) -> list[Region]:
     return [whole, *(Region(box, "square") for box in chosen)]
 
 
-def closer(regions: Sequence[Region], likeness: NDArray[np.float32]) -> list[Region]:
+def closer_regions(regions: Sequence[Region], likeness: NDArray[np.float32]) -> list[Region]:
     """The middles of the best squares: where something was found, a tighter crop tells what.
     `likeness` is how near each region is to the row nearest to it."""
     squares = [i for i, region in enumerate(regions) if region.kind == "square"]

@@ -48,7 +48,7 @@ from mmrag.search.index.index_manifest import (
 from mmrag.search.index.page_text import Page
 from mmrag.search.index.sources import Picture, Source
 from mmrag.search.vectors.nearest import EXACT_BYTES, build_graph
-from mmrag.search.web.bm25 import build_lexical, titled
+from mmrag.search.web.bm25 import build_lexical, prepend_title
 
 Progress = Callable[[str, int, int], None]
 """Called with the stage, how much is done, and how much there is."""
@@ -258,7 +258,7 @@ class _PartOfIndex:
                 )  # fmt: skip
         if not found:
             return found, np.zeros((0, self.encoder.dim), np.float32)
-        passages = [titled(row["page_name"], row["text"]) for row in found]
+        passages = [prepend_title(row["page_name"], row["text"]) for row in found]
         if self.cache is None:
             return found, self.encoder.encode(passages)
         vectors = self.cache.get_or_make(
@@ -346,7 +346,7 @@ def derive(
             build_graph(matrix, temporary)
     if part == "web":
         shutil.rmtree(folder / "words", ignore_errors=True)
-        texts = (titled(row["page_name"], row["text"]) for rows, _ in read() for row in rows)
+        texts = (prepend_title(row["page_name"], row["text"]) for rows, _ in read() for row in rows)
         build_lexical(texts, folder / "words")
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from mmrag.errors import DataError, ServiceError, ServiceTimeout, StoreError, Unavailable
 from mmrag.files.http_bodies import ASK_PLAIN, Body
-from mmrag.files.retries import doubled
-from mmrag.search.serving.deadlines import within
+from mmrag.files.retries import backoff_seconds
+from mmrag.search.serving.deadlines import call_within
 
 T = TypeVar("T")
 
@@ -119,7 +119,7 @@ class Database:
         )
 
     def _call(self, action: Callable[[], T]) -> T:
-        return guarded(action, self.where, seconds=self._seconds)
+        return call_chroma(action, self.where, seconds=self._seconds)
 
 
 @contextlib.contextmanager
@@ -131,7 +131,7 @@ def open_folder(folder: Path, name: str, *, create: bool = False) -> Generator[D
     from chromadb.config import Settings
 
     settings = Settings(anonymized_telemetry=False, is_persistent=True)
-    client: Any = guarded(
+    client: Any = call_chroma(
         lambda: chromadb.PersistentClient(path=str(folder), settings=settings), str(folder)
     )
     try:
@@ -172,14 +172,14 @@ def open_server(
             session.timeout = seconds
         return client
 
-    client = guarded(connect, url, seconds=seconds)
+    client = call_chroma(connect, url, seconds=seconds)
     try:
         yield Database(_collection(client, name, url, create, seconds), url, seconds=seconds)
     finally:
         _close(client)
 
 
-def guarded(action: Callable[[], T], where: str, *, seconds: float | None = None) -> T:
+def call_chroma(action: Callable[[], T], where: str, *, seconds: float | None = None) -> T:
     """Run a call of Chroma; what it raises becomes one of the project's errors. `seconds` is for a
     server: the limit of a try, of which there are three."""
     if seconds is None:
@@ -188,7 +188,7 @@ def guarded(action: Callable[[], T], where: str, *, seconds: float | None = None
         try:
             return _remote(action, where, seconds)
         except (ServiceTimeout, Unavailable):
-            time.sleep(doubled(_PAUSE, before, 5.0))
+            time.sleep(backoff_seconds(_PAUSE, before, 5.0))
     return _remote(action, where, seconds)
 
 
@@ -215,7 +215,7 @@ def _remote(action: Callable[[], T], where: str, seconds: float) -> T:
     from chromadb.errors import ChromaError, NotFoundError
 
     try:
-        return within(action, seconds + _GRACE, name="chroma")
+        return call_within(action, seconds + _GRACE, name="chroma")
     except NotFoundError as error:
         raise StoreError(f"{where}: {error}; is this the right database?") from error
     except (TimeoutError, httpx.TimeoutException) as error:
@@ -244,7 +244,7 @@ def collections(folder: Path) -> Sequence[str]:
     from chromadb.config import Settings
 
     settings = Settings(anonymized_telemetry=False, is_persistent=True)
-    client: Any = guarded(
+    client: Any = call_chroma(
         lambda: chromadb.PersistentClient(path=str(folder), settings=settings), str(folder)
     )
     try:
@@ -257,14 +257,14 @@ def _collection(
     client: Any, name: str, where: str, create: bool, seconds: float | None = None
 ) -> Any:
     if create:
-        return guarded(
+        return call_chroma(
             lambda: client.get_or_create_collection(
                 name, metadata={"hnsw:space": "cosine"}, embedding_function=None
             ),
             where,
             seconds=seconds,
         )
-    return guarded(
+    return call_chroma(
         lambda: client.get_collection(name, embedding_function=None), where, seconds=seconds
     )
 

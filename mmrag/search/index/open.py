@@ -21,10 +21,10 @@ from mmrag.search.index.build import derive, open_database
 from mmrag.search.index.chroma import rows_of
 from mmrag.search.index.index_manifest import Manifest, check_files, read_manifest, write_manifest
 from mmrag.search.index.row_table import RowTable
-from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, Vectors, unit_rows
+from mmrag.search.vectors.nearest import ExactVectors, GraphVectors, VectorIndex, unit_rows
 from mmrag.search.web.bm25 import open_lexical
 from mmrag.search.web.rerank import rerankers
-from mmrag.search.web.web_search import Mode, Web
+from mmrag.search.web.web_search import HybridWebSearch, Mode
 
 PARTS = ("images", "web")
 _SLICE = 1 << 16
@@ -38,7 +38,7 @@ class Index(Record, frozen=True, kw_only=True):
     images: Any = None
     """`ImageKG`, where pictures are indexed."""
     web: Any = None
-    """`Web`, where pages are indexed."""
+    """`HybridWebSearch`, where pages are indexed."""
 
     @property
     def fingerprint(self) -> str:
@@ -78,7 +78,7 @@ def open_index(
             encoder = text_encoder or text_encoders.create(manifest.encoder_spec)
             manifest.check_encoder(encoder.id)
             lexical = open_lexical(place / "words", manifest.rows)
-            web = Web(vectors, rows, lexical, encoder, mode=mode,
+            web = HybridWebSearch(vectors, rows, lexical, encoder, mode=mode,
                       reranker=chosen_reranker(reranker))  # fmt: skip
     return Index(folder=folder, manifests=manifests, images=images, web=web)
 
@@ -110,7 +110,7 @@ def read_manifests(folder: Path) -> tuple[Manifest, ...]:
     return tuple(read_manifest(folder / part) for part in found)
 
 
-def open_vectors(folder: Path, manifest: Manifest) -> Vectors:
+def open_vectors(folder: Path, manifest: Manifest) -> VectorIndex:
     """The vectors of a part, mapped: exact, or by graph where there is one."""
     try:
         matrix = np.load(folder / "vectors.npy", mmap_mode="r")

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def within(action: Callable[[], T], seconds: float, *, name: str) -> T:
+def call_within(action: Callable[[], T], seconds: float, *, name: str) -> T:
     """A call's result, or `TimeoutError`: a server may drip for ever. Its thread is left behind."""
     done: list[T] = []
     failed: list[BaseException] = []

@@ -21,7 +21,7 @@ from mmrag.files.images import MAX_BYTES, LazyImage, upright_rgb
 from mmrag.protocols import NearestWebSearch, WholeImageSearch
 from mmrag.records import Evidence
 from mmrag.search.index.open import Index, open_index
-from mmrag.search.serving.deadlines import within
+from mmrag.search.serving.deadlines import call_within
 
 _SECONDS = 10.0
 _REDIRECTS = 3
@@ -112,7 +112,7 @@ def fetch(url: str, *, seconds: float = _SECONDS, max_bytes: int = MAX_BYTES) ->
         raise DataError(f"{url!r}: only http and https URLs are fetched.")
     try:
         # the client's own limit is for each piece that comes, were it a byte
-        return within(lambda: _fetched(url, seconds, max_bytes), seconds, name="fetch")
+        return call_within(lambda: _fetched(url, seconds, max_bytes), seconds, name="fetch")
     except TimeoutError as error:
         raise ImageError(f"{url}: not there after {seconds:g} s.") from error
 

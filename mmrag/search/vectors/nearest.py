@@ -39,7 +39,7 @@ _SPARE = 8
 _CURE = "`mmrag index verify --repair` makes it again."
 
 
-class Vectors(Protocol):
+class VectorIndex(Protocol):
     """Something that finds the nearest rows."""
 
     matrix: NDArray[Any]

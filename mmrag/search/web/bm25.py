@@ -18,7 +18,7 @@ from mmrag.search.web.words import words
 MAX_QUERY_WORDS = 256
 
 
-class Lexical:
+class Bm25Index:
     """A BM25 index. Reading is safe from several threads."""
 
     def __init__(
@@ -56,9 +56,9 @@ def build_lexical(texts: Iterable[str], folder: Path) -> None:
     (folder / "words.json").write_bytes(msgspec.json.encode(list(vocabulary)))
 
 
-def index_texts(texts: Iterable[str]) -> Lexical:
+def index_texts(texts: Iterable[str]) -> Bm25Index:
     """An index of a few texts that is never written."""
-    return Lexical(*_scored(texts))
+    return Bm25Index(*_scored(texts))
 
 
 def _scored(texts: Iterable[str]) -> tuple[Any, dict[str, int], NDArray[np.float32]]:
@@ -90,7 +90,7 @@ def _scored(texts: Iterable[str]) -> tuple[Any, dict[str, int], NDArray[np.float
     return scorer, vocabulary, np.log1p((n - df + 0.5) / (df + 0.5)).astype(np.float32)
 
 
-def open_lexical(folder: Path, rows: int) -> Lexical:
+def open_lexical(folder: Path, rows: int) -> Bm25Index:
     """Map an index that `build_lexical` wrote of so many passages."""
     import bm25s
 
@@ -109,9 +109,9 @@ def open_lexical(folder: Path, rows: int) -> Lexical:
             f"{folder}: {passages} passages and {known} words of another index, whose rows are "
             f"{rows}; `mmrag index verify --repair` makes it again."
         )
-    return Lexical(scorer, {word: i for i, word in enumerate(listed)}, rarity)
+    return Bm25Index(scorer, {word: i for i, word in enumerate(listed)}, rarity)
 
 
-def titled(title: str, text: str) -> str:
+def prepend_title(title: str, text: str) -> str:
     """A passage with the name of its page before it: what both dense and lexical search see."""
     return f"{title}\n{text}" if title and not text.startswith(title) else text

@@ -12,8 +12,8 @@ from mmrag.records import Evidence
 from mmrag.search.image.image_kg import check_k
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.vectors.batcher import Batcher
-from mmrag.search.vectors.nearest import Vectors
-from mmrag.search.web.bm25 import Lexical, titled
+from mmrag.search.vectors.nearest import VectorIndex
+from mmrag.search.web.bm25 import Bm25Index, prepend_title
 from mmrag.search.web.fusion import fuse
 from mmrag.search.web.rerank import LexicalReranker
 
@@ -48,14 +48,14 @@ class _Found(NamedTuple):
     url: str
 
 
-class Web:
+class HybridWebSearch:
     """Pages, searched by text. Safe to call from several threads."""
 
     def __init__(
         self,
-        vectors: Vectors,
+        vectors: VectorIndex,
         rows: RowTable,
-        lexical: Lexical,
+        lexical: Bm25Index,
         encoder: TextEncoder,
         *,
         mode: Mode = "hybrid",
@@ -166,7 +166,7 @@ class Web:
     def _reranked(self, query: str, cells: dict[str, dict[str, Any]]) -> dict[str, float]:
         """Pages with the reranker's scores, best first."""
         assert self.reranker is not None
-        passages = [titled(cell["page_name"], cell["text"]) for cell in cells.values()]
+        passages = [prepend_title(cell["page_name"], cell["text"]) for cell in cells.values()]
         scores = dict(zip(cells, self.reranker.rerank(query, passages), strict=True))
         return {p: scores[p] for p in sorted(cells, key=lambda p: -scores[p])}
 

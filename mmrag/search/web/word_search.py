@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mmrag.passages import Chunker
 from mmrag.records import Evidence
 from mmrag.search.index.page_text import Page
-from mmrag.search.web.bm25 import Lexical, index_texts, titled
+from mmrag.search.web.bm25 import Bm25Index, index_texts, prepend_title
 
 
 class _Part(NamedTuple):
@@ -19,7 +19,7 @@ class _Part(NamedTuple):
     end: int
 
 
-class PagesByWords:
+class LexicalPageSearch:
     """BM25 over the passages of pages; a page is shown once, by its best passage.
 
     The pages are read when something is first searched for, so that who cuts them another way
@@ -36,8 +36,10 @@ class PagesByWords:
         return [_Part(page, start, end) for page in pages for start, end in cut(page.text)]
 
     @cached_property
-    def _words(self) -> Lexical:
-        return index_texts(titled(p.page.title, p.page.text[p.start : p.end]) for p in self._parts)
+    def _words(self) -> Bm25Index:
+        return index_texts(
+            prepend_title(p.page.title, p.page.text[p.start : p.end]) for p in self._parts
+        )
 
     def search_text(self, queries: Sequence[str], k: int = 50) -> list[tuple[Evidence, ...]]:
         """The k best pages for each query; those that share no word with it are left out."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import msgspec
 import typer
 
-from simulator.application.scores import Scores, plain
+from simulator.application.scores import Scores, plain_text
 from simulator.message_text import counted
 from simulator.run.results.turn_results import is_persons, language_note
 
@@ -25,7 +25,7 @@ _COLOURS = {
 }
 
 
-def tell_scores(scores: Scores, *, as_json: bool, out: TextIO | None = None) -> None:
+def print_scores(scores: Scores, *, as_json: bool, out: TextIO | None = None) -> None:
     """Scores for a program or for people, who are also told on stderr what is missing."""
     if as_json:
         typer.echo(json.dumps(scores.as_dict(), indent=2), file=out)
@@ -75,12 +75,12 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
     if cache is not None:
         console.print(_cache_line(cache))
     for figures in live or ():
-        console.print(plain(_wearers_line(figures, by_person=is_persons(run))))
+        console.print(plain_text(_wearers_line(figures, by_person=is_persons(run))))
     table = Table("session", "condition", "turns", title=counted(len(keys), "conversation"))
     for session_id, degradation in keys[:50]:
         turns = run.turns(session_id, degradation)
         marks = " ".join(_mark(turn) for turn in turns)
-        table.add_row(plain(session_id), plain(degradation), marks)
+        table.add_row(plain_text(session_id), plain_text(degradation), marks)
     console.print(table)
     if len(keys) > 50:
         console.print(
@@ -128,31 +128,33 @@ def show_session(run: RunReader, session_id: str, degradation: str, *, as_json: 
 
     console = Console()
     capture = session.capture
-    console.print(plain(f"{session.id}: {session.quality}, {session.degradation}"), style="bold")
+    console.print(
+        plain_text(f"{session.id}: {session.quality}, {session.degradation}"), style="bold"
+    )
     if capture is not None and (digest := capture.image.sha256):
-        console.print(plain(f"picture: {run.images.path(digest)}"), soft_wrap=True)
+        console.print(plain_text(f"picture: {run.images.path(digest)}"), soft_wrap=True)
     for turn, result in zip(session.turns, results, strict=False):
-        console.print(plain(f"\n{turn.index + 1}. {turn.query}"), style="bold")
+        console.print(plain_text(f"\n{turn.index + 1}. {turn.query}"), style="bold")
         if turn.wearer is not None:
-            console.print(plain(f"   {_meant(turn.wearer)}"), style="dim")
+            console.print(plain_text(f"   {_meant(turn.wearer)}"), style="dim")
         if result.heard is not None:
-            console.print(plain(f"   heard: {result.heard.text}"), style="dim")
+            console.print(plain_text(f"   heard: {result.heard.text}"), style="dim")
         if turn.capture is not None:
             path = run.images.path(turn.capture.image.sha256)
-            console.print(plain(f"   picture: {path}"), soft_wrap=True)
+            console.print(plain_text(f"   picture: {path}"), soft_wrap=True)
         if result.reply is not None and not result.is_unheard:
             asks = f" [asks: {result.reply.ask}]" if result.reply.ask else ""
-            console.print(plain(f"   {result.reply.text}{asks}"))
+            console.print(plain_text(f"   {result.reply.text}{asks}"))
         if result.unheard:
-            console.print(plain(f"   not heard: {result.unheard.strip()}"), style="dim")
-        console.print(plain(f"   reference: {turn.reference.text}"), style="dim")
+            console.print(plain_text(f"   not heard: {result.unheard.strip()}"), style="dim")
+        console.print(plain_text(f"   reference: {turn.reference.text}"), style="dim")
         if result.verdict is not None:
             outcome = str(result.verdict.outcome)
             words = f"   {outcome}: {result.verdict.reason} ({result.verdict.judge})"
-            console.print(plain(words), style=_COLOURS[outcome])
+            console.print(plain_text(words), style=_COLOURS[outcome])
         else:
             words = f"   {result.status}" + (f": {result.error}" if result.error else "")
-            console.print(plain(words), style="magenta")
+            console.print(plain_text(words), style="magenta")
 
 
 def _meant(said: Utterance) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.errors import ConflictError, DataError, UsageError
-from mmrag.files.atomic import plain_cell, write_text
+from mmrag.files.atomic import formula_safe_cell, write_text
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Session
 
@@ -62,7 +62,8 @@ class Album:
             rows.writerow(["image", "question", "answer"])
             # a name may look like a formula to a spreadsheet; below a folder it does not
             rows.writerows(
-                [image if plain_cell(image) == image else f"./{image}", "", ""] for image in images
+                [image if formula_safe_cell(image) == image else f"./{image}", "", ""]
+                for image in images
             )
             write_text(out, text.getvalue())
             return

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import msgspec
 
-from simulator.datasets.own.line_parser import FORMS, Fault
+from simulator.datasets.own.line_parser import FORMS, LineProblem
 from simulator.datasets.own.line_schema import OTHER_NAMES, SessionLine, TurnLine
 
 ANSWERS = ("references", *OTHER_NAMES["turn"]["references"])
@@ -45,7 +45,7 @@ def has_questions(columns: Iterable[str]) -> bool:
     return any(_bare(name) in _QUESTIONS for name in columns)
 
 
-def from_cells(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def session_fields(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """A session's fields by their names; columns of other names go to meta."""
     found: dict[str, Any] = {}
     meta: dict[str, object] = {}
@@ -64,9 +64,9 @@ def from_cells(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return {**found, "meta": meta} if meta else found
 
 
-def nearly_known(columns: Sequence[str], place: str) -> list[Fault]:
+def misspelt_columns(columns: Sequence[str], place: str) -> list[LineProblem]:
     """Notes on columns that become dimensions, and look like a known column misspelt."""
-    found: list[Fault] = []
+    found: list[LineProblem] = []
     for column in columns:
         name = column.strip().lower().replace(" ", "_")
         if not name or _bare(column) in _KNOWN:
@@ -75,7 +75,7 @@ def nearly_known(columns: Sequence[str], place: str) -> list[Fault]:
         if near := difflib.get_close_matches(words, sorted(_KNOWN), n=1, cutoff=0.8):
             like = f"{near[0]}{name.removeprefix(words).strip('_')}"
             found.append(
-                Fault(
+                LineProblem(
                     place=place,
                     field=f"column `{column.strip()}`",
                     words=f"is not a known column, and becomes a slice. Did you mean `{like}`?",
@@ -85,7 +85,7 @@ def nearly_known(columns: Sequence[str], place: str) -> list[Fault]:
     return found
 
 
-def in_columns(faults: Iterable[Fault], columns: Sequence[str]) -> list[Fault]:
+def in_columns(faults: Iterable[LineProblem], columns: Sequence[str]) -> list[LineProblem]:
     """The same faults, of columns and cells."""
     names: dict[str, str] = {}
     for column in columns:
@@ -95,7 +95,7 @@ def in_columns(faults: Iterable[Fault], columns: Sequence[str]) -> list[Fault]:
     return [_of_column(fault, names) for fault in faults]
 
 
-def _of_column(fault: Fault, names: dict[str, str]) -> Fault:
+def _of_column(fault: LineProblem, names: dict[str, str]) -> LineProblem:
     field = re.sub(r"\[\d+\]$", "", fault.field).rpartition(".")[2]
     if not field or field.startswith("column "):
         return fault

@@ -33,7 +33,7 @@ Weight = Literal["session", "turn", "note"]
 """What a fault costs: the session, the score of a turn, or nothing."""
 
 
-class Fault(Record, frozen=True, kw_only=True):
+class LineProblem(Record, frozen=True, kw_only=True):
     """One thing about a line that its author should know."""
 
     place: str
@@ -45,17 +45,17 @@ class Fault(Record, frozen=True, kw_only=True):
     weight: Weight = "session"
 
 
-class Understood(NamedTuple):
+class ParsedLine(NamedTuple):
     """What a line means. Without `line` it means nothing, and the faults say why."""
 
     line: SessionLine | None
     turns: int
     """How many it has, also where it means nothing."""
     session_id: str
-    faults: list[Fault]
+    faults: list[LineProblem]
 
 
-def understand(value: object, place: str) -> Understood:
+def parse_line(value: object, place: str) -> ParsedLine:
     """Read one line that has been decoded from JSON (or a row of a table)."""
     return _Reading(place).read(value)
 
@@ -69,12 +69,12 @@ def _fields(kind: str) -> tuple[msgspec.structs.FieldInfo, ...]:
 class _Reading:
     def __init__(self, place: str) -> None:
         self.place = place
-        self.faults: list[Fault] = []
+        self.faults: list[LineProblem] = []
 
-    def read(self, value: object) -> Understood:
+    def read(self, value: object) -> ParsedLine:
         if not isinstance(value, dict):
             self.tell("", f"is {_kind(value)}; write one object per line, as in {_EXAMPLE}.")
-            return Understood(None, 1, "", self.faults)
+            return ParsedLine(None, 1, "", self.faults)
         given = cast("dict[str, Any]", value)
         fields = self._named(_with_turns(given), "session", "")
         name = fields.get("session_id")
@@ -92,7 +92,7 @@ class _Reading:
         if isinstance(line, SessionLine):
             self._check(line)
         lost = any(fault.weight == "session" for fault in self.faults)
-        return Understood(
+        return ParsedLine(
             line=line if isinstance(line, SessionLine) and not lost else None,
             turns=len(turns) or 1,
             session_id=str(fields.get("session_id") or ""),
@@ -100,7 +100,7 @@ class _Reading:
         )
 
     def tell(self, field: str, words: str, weight: Weight = "session") -> None:
-        self.faults.append(Fault(place=self.place, field=field, words=words, weight=weight))
+        self.faults.append(LineProblem(place=self.place, field=field, words=words, weight=weight))
 
     def _named(self, given: Mapping[str, Any], kind: str, path: str) -> dict[str, Any]:
         """Fields under their own names; what is nobody's is told of and left out."""

@@ -18,14 +18,14 @@ from mmrag.files.images import LazyImage, size_of
 from mmrag.records import Capture, Passage, Reference, Session, Turn
 from simulator.datasets.file_rows import Row, csv_rows, json_rows, table_rows
 from simulator.datasets.hugging_face_tables import Table
-from simulator.datasets.own.columns import in_columns, nearly_known
+from simulator.datasets.own.columns import in_columns, misspelt_columns
 from simulator.datasets.own.line_parser import (
-    Fault,
-    Understood,
+    LineProblem,
+    ParsedLine,
     Weight,
     own_dimensions,
+    parse_line,
     passage_ids,
-    understand,
 )
 from simulator.datasets.own.line_schema import FIELDS_OF_META, SessionLine, TurnLine
 from simulator.datasets.picture_fetcher import PictureFetcher
@@ -40,12 +40,12 @@ SEEN = 1 << 16
 thousand photographs is known again in a second."""
 
 
-class Examined(NamedTuple):
+class CheckedLine(NamedTuple):
     """One line: the session it gives, and what its author should know."""
 
     place: str
     session: Session
-    faults: list[Fault]
+    faults: list[LineProblem]
     columns: Sequence[str] = ()
 
     @property
@@ -94,18 +94,18 @@ class OwnData:
     def __iter__(self) -> Iterator[Session]:
         return (examined.session for examined in self.examined())
 
-    def misspelt(self) -> list[Fault]:
+    def misspelt(self) -> list[LineProblem]:
         """Columns that are read as dimensions, and look like a known one misspelt."""
         first = next(self._rows(), None)
-        return nearly_known(first.columns, "the head") if first else []
+        return misspelt_columns(first.columns, "the head") if first else []
 
-    def examined(self) -> Iterator[Examined]:
+    def examined(self) -> Iterator[CheckedLine]:
         """Every line with all that is to be said of it; pictures are not looked at."""
         places: dict[str, str] = {}
         for row in self._rows():
-            bad = isinstance(row.value, Fault)
+            bad = isinstance(row.value, LineProblem)
             found = (
-                Understood(None, 1, "", [row.value]) if bad else understand(row.value, row.place)
+                ParsedLine(None, 1, "", [row.value]) if bad else parse_line(row.value, row.place)
             )
             name = _safe(found.session_id) or row.place.replace(" ", "-")
             first = places.setdefault(name, row.place)
@@ -115,10 +115,10 @@ class OwnData:
             examined = self._examined(row, found, name)
             yield examined._replace(columns=row.columns)
 
-    def _examined(self, row: Row, found: Understood, name: str) -> Examined:
+    def _examined(self, row: Row, found: ParsedLine, name: str) -> CheckedLine:
         if row.columns:
             found.faults[:] = in_columns(found.faults, row.columns)
-            found.faults.extend(nearly_known(row.columns, row.place))
+            found.faults.extend(misspelt_columns(row.columns, row.place))
         lost = [fault for fault in found.faults if fault.weight == "session"]
         if found.line is not None and not lost:
             field = "image" if found.line.image is not None else "image_url"
@@ -128,16 +128,16 @@ class OwnData:
                 for turn in found.line.turns:
                     if turn.audio:
                         self._pictures.found(turn.audio)
-                return Examined(row.place, _session(found.line, name, capture), found.faults)
+                return CheckedLine(row.place, _session(found.line, name, capture), found.faults)
             except DataError as error:
-                lost = [Fault(place=row.place, field=field, words=str(error))]
+                lost = [LineProblem(place=row.place, field=field, words=str(error))]
                 lost = in_columns(lost, row.columns) if row.columns else lost
                 found.faults.extend(lost)
         said = " ".join(f"{fault.field} {fault.words}".strip() for fault in lost[:3])
         problem = f"{self.path.name}, {row.place}: {said}"
-        return Examined(row.place, broken_session(name, problem, found.turns), found.faults)
+        return CheckedLine(row.place, broken_session(name, problem, found.turns), found.faults)
 
-    def examined_with_pictures(self) -> Iterator[Examined]:
+    def examined_with_pictures(self) -> Iterator[CheckedLine]:
         """As `examined`, and every picture and recording in a file is opened."""
         for examined in self.examined():
             capture = examined.session.capture
@@ -182,14 +182,14 @@ def open_table(place: str, reading: Reading) -> OwnData:
 
 
 def _of_file(path: Path, rows: Callable[[], Iterator[Row]], reading: Reading) -> OwnData:
-    from simulator.datasets.content_hashes import Contents
+    from simulator.datasets.content_hashes import ContentHashes
 
     return OwnData(
         path,
         rows,
         pictures=Path(reading.pictures or path.parent).absolute(),
         fetcher=PictureFetcher(allow_private=reading.allow_private_urls),
-        content=lambda: Contents().sha256(path),
+        content=lambda: ContentHashes().sha256(path),
     )
 
 
@@ -266,14 +266,14 @@ def _safe(name: str) -> str:
     return "".join(c if c.isprintable() and c not in "/\\" else "_" for c in name[:80]).strip()
 
 
-def _twice(row: Row, name: str, first: str) -> Fault:
+def _twice(row: Row, name: str, first: str) -> LineProblem:
     words = f"{name!r} stands in {first} already; give each session one of its own."
     if row.columns:
         words += (
             " A row is a conversation of one turn: those of several turns are written as JSON "
             "lines (.jsonl), see docs/data.md."
         )
-    return Fault(place=row.place, field="session_id", words=words)
+    return LineProblem(place=row.place, field="session_id", words=words)
 
 
 def _near(path: Path) -> str:
@@ -298,9 +298,9 @@ def _picture(path: Path) -> bytes:
     return data
 
 
-def _about_picture(capture: Capture, place: str) -> Iterator[Fault]:
-    def fault(field: str, words: str, weight: Weight = "session") -> Fault:
-        return Fault(place=place, field=field, words=words, weight=weight)
+def _about_picture(capture: Capture, place: str) -> Iterator[LineProblem]:
+    def fault(field: str, words: str, weight: Weight = "session") -> LineProblem:
+        return LineProblem(place=place, field=field, words=words, weight=weight)
 
     try:
         width, height = capture.image.pil().size
@@ -317,12 +317,12 @@ def _about_picture(capture: Capture, place: str) -> Iterator[Fault]:
                     "correct the box, or the picture was scaled.", "note")  # fmt: skip
 
 
-def _about_recording(path: Path, examined: Examined) -> Iterator[Fault]:
+def _about_recording(path: Path, examined: CheckedLine) -> Iterator[LineProblem]:
     try:
         read_file(path)
     except DataError as error:
         words = f"{error} The question is asked typed, and is a data_error where it is spoken."
-        yield Fault(place=examined.place, field="audio", words=words, weight="note")
+        yield LineProblem(place=examined.place, field="audio", words=words, weight="note")
 
 
 def _mark(path: Path) -> bytes:

@@ -20,16 +20,18 @@ from mmrag.errors import DataError, UsageError
 from mmrag.metrics.measure_records import LABELS, Annotations, Case, cited_in
 from mmrag.records import Label, Passage
 from simulator.datasets.file_rows import json_rows
-from simulator.datasets.papers.answer_records import Answered, Unusable
+from simulator.datasets.papers.answer_records import AnsweredQuestion, UnusableRow
 from simulator.datasets.papers.garage_rows import is_garage, read_garage
 from simulator.datasets.result_lines import read_rows
 
 MAX_LINE_BYTES = 16_000_000
 
 
-def read_answers(path: str | Path) -> Iterator[Answered | Unusable]:
+def read_answers(path: str | Path) -> Iterator[AnsweredQuestion | UnusableRow]:
     """Stream a JSONL file, or a CSV of texts. A bad line is an error that names it and the cure.
-    GaRAGe's published file is nobody's to mend: there a row that cannot be used is `Unusable`."""
+
+    GaRAGe's published file is not the user's to mend: there a bad row is an `UnusableRow`.
+    """
     path = Path(path)
     if _is_garages(path):
         yield from read_garage(path)
@@ -62,7 +64,7 @@ def _rows(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
         yield row.where, row.number, {k: v for k, v in row.given.items() if v != "" or not table}
 
 
-def _from_line(row: dict[str, Any], where: str, number: int) -> Answered:
+def _from_line(row: dict[str, Any], where: str, number: int) -> AnsweredQuestion:
     names = {other: name for name, others in _NAMES.items() for other in others}
     fields: dict[str, Any] = {}
     for key, value in row.items():
@@ -84,7 +86,7 @@ def _from_line(row: dict[str, Any], where: str, number: int) -> Answered:
             "(objects with a text); see docs/measures.md."
         ) from error
     passages = _passages(line, where)
-    return Answered(
+    return AnsweredQuestion(
         id=line.id or str(number),
         case=Case(
             question=line.question,

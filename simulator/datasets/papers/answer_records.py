@@ -12,7 +12,7 @@ from mmrag.records import Record, Reference, Session, Turn
 from simulator.datasets.own.line_parser import own_dimensions
 
 
-class Answered(Record, frozen=True, kw_only=True):
+class AnsweredQuestion(Record, frozen=True, kw_only=True):
     """One answer of a file and what the file says of its question."""
 
     id: str
@@ -25,7 +25,7 @@ class Answered(Record, frozen=True, kw_only=True):
     meta: Mapping[str, Any] = {}
 
 
-class Unusable(Record, frozen=True, kw_only=True):
+class UnusableRow(Record, frozen=True, kw_only=True):
     """A row of a published file that cannot be used."""
 
     id: str
@@ -33,7 +33,7 @@ class Unusable(Record, frozen=True, kw_only=True):
     """What is wrong, with its place and the cure."""
 
 
-def session_of(answered: Answered) -> Session:
+def session_of(answered: AnsweredQuestion) -> Session:
     """The conversation that a line stands for."""
     case = answered.case
     return Session(

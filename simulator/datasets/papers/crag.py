@@ -22,9 +22,9 @@ from typing import Any, cast
 from mmrag.errors import DataError
 from mmrag.records import Passage, Reference, Session, Turn
 from mmrag.search.index.page_text import MAX_HTML, strip_tags, tidy
-from simulator.datasets.content_hashes import Contents
+from simulator.datasets.content_hashes import ContentHashes
 from simulator.datasets.file_rows import Row, json_rows
-from simulator.datasets.own.line_parser import Fault
+from simulator.datasets.own.line_parser import LineProblem
 from simulator.datasets.read_options import Reading
 from simulator.datasets.unreadable_row import broken_session, words_of
 
@@ -55,7 +55,7 @@ class CragQuestions:
     @property
     def fingerprint(self) -> str:
         """Identifies the content of the files."""
-        known = "".join(Contents().sha256(file) for file in self.files)
+        known = "".join(ContentHashes().sha256(file) for file in self.files)
         return f"crag-{hashlib.sha256(known.encode()).hexdigest()[:16]}"
 
     def __len__(self) -> int:
@@ -121,7 +121,7 @@ def _readable(place: str, row: Row) -> Session:
     """The session of a row, or one that says what is wrong with the row."""
     sid = row.place.replace(" ", "-")
     try:
-        if isinstance(row.value, Fault):
+        if isinstance(row.value, LineProblem):
             raise DataError(f"{place}: {row.value.words}")
         if not isinstance(row.value, dict):
             raise DataError(f"{place}: is not a JSON object; fetch the file again.")

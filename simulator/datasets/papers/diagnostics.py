@@ -16,7 +16,7 @@ from PIL import Image
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Session
-from simulator.datasets.content_hashes import Contents
+from simulator.datasets.content_hashes import ContentHashes
 from simulator.datasets.file_rows import Row, json_rows, table_rows
 from simulator.datasets.hugging_face_tables import Table
 from simulator.datasets.own.own_data import OwnData
@@ -40,7 +40,7 @@ def open_diagnostics(place: str, reading: Reading) -> Diagnostics:
     path = Path(place).absolute()
     fetcher = PictureFetcher(allow_private=reading.allow_private_urls)
     if path.suffix == ".jsonl":
-        rows, content = partial(json_rows, path), lambda: Contents().sha256(path)
+        rows, content = partial(json_rows, path), lambda: ContentHashes().sha256(path)
         folder = path.parent
     else:
         table = Table(str(path) if path.exists() else place)

@@ -13,7 +13,7 @@ import msgspec
 
 from mmrag.metrics.measure_records import Annotations
 from mmrag.records import Session
-from simulator.datasets.papers.answer_records import Answered, Unusable, session_of
+from simulator.datasets.papers.answer_records import AnsweredQuestion, UnusableRow, session_of
 from simulator.datasets.papers.garage_rows import read_garage
 from simulator.datasets.read_options import Reading
 from simulator.datasets.unreadable_row import broken_session
@@ -36,7 +36,7 @@ class GarageQuestions:
 
     def __iter__(self) -> Iterator[Session]:
         for row in read_garage(self.path):
-            if isinstance(row, Unusable):
+            if isinstance(row, UnusableRow):
                 yield broken_session(row.id, row.problem)
             else:
                 yield session_of(_unanswered(row))
@@ -47,7 +47,7 @@ def open_garage(place: str, _reading: Reading) -> GarageQuestions:
     return GarageQuestions(Path(place))
 
 
-def _unanswered(answered: Answered) -> Answered:
+def _unanswered(answered: AnsweredQuestion) -> AnsweredQuestion:
     notes = answered.case.annotations
     kept = Annotations(should_deflect=notes.should_deflect, needed=notes.needed)
     case = msgspec.structs.replace(answered.case, annotations=kept)

@@ -18,8 +18,8 @@ from mmrag.errors import DataError
 from mmrag.metrics.measure_records import Annotations, Case, cited_in
 from mmrag.records import Label, Passage
 from simulator.datasets.file_rows import json_rows
-from simulator.datasets.own.line_parser import Fault
-from simulator.datasets.papers.answer_records import Answered, Unusable
+from simulator.datasets.own.line_parser import LineProblem
+from simulator.datasets.papers.answer_records import AnsweredQuestion, UnusableRow
 from simulator.datasets.unreadable_row import words_of
 
 
@@ -28,29 +28,29 @@ def is_garage(row: object) -> bool:
     return isinstance(row, dict) and {"grounding", "question", "evidence_relevant"} <= row.keys()
 
 
-def read_garage(path: Path) -> Iterator[Answered | Unusable]:
+def read_garage(path: Path) -> Iterator[AnsweredQuestion | UnusableRow]:
     """Every row; one that cannot be used says why, and the others follow."""
     places: dict[str, str] = {}
     for number, row in enumerate(json_rows(path), start=1):
         where = f"{path.name}, {row.place}"
         try:
-            if isinstance(row.value, Fault):
+            if isinstance(row.value, LineProblem):
                 raise DataError(f"{where}: {row.value.words}")
             if not isinstance(row.value, dict):
                 raise DataError(f"{where}: is not a JSON object; fetch the file again.")
-            found: Answered | Unusable = _answered(row.value, where, number)
+            found: AnsweredQuestion | UnusableRow = _answered(row.value, where, number)
         except Exception as error:  # a row may hold anything
-            found = Unusable(id=row.place.replace(" ", "-"), problem=words_of(where, error))
+            found = UnusableRow(id=row.place.replace(" ", "-"), problem=words_of(where, error))
         if found.id in places:
             words = f"{where}: sample_id {found.id!r} stands in {places[found.id]} too"
-            found = Unusable(id=f"{found.id} ({row.place})", problem=f"{words}; keep one.")
+            found = UnusableRow(id=f"{found.id} ({row.place})", problem=f"{words}; keep one.")
         places[found.id] = row.place
         yield found
     if not places:
         raise DataError(f"{path} holds no row. Fetch GaRAGe_benchmark.jsonl again.")
 
 
-def _answered(row: dict[str, Any], where: str, number: int) -> Answered:
+def _answered(row: dict[str, Any], where: str, number: int) -> AnsweredQuestion:
     """One row. The answer that is measured is its `answer`, else the person's own."""
     passages = _passages(row, where)
     written = _text(row, "answer_generate", where)
@@ -58,7 +58,7 @@ def _answered(row: dict[str, Any], where: str, number: int) -> Answered:
     answer = given if isinstance(given, str) else written
     marks = _tags(row, "evidence_cited", len(passages), where)
     cited = tuple(p.id for p, mark in zip(passages, marks, strict=True) if mark == "YES")
-    return Answered(
+    return AnsweredQuestion(
         id=str(row.get("sample_id") or number),
         case=Case(
             question=_text(row, "question", where),

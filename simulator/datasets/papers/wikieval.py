@@ -16,8 +16,8 @@ from mmrag.errors import DataError
 from mmrag.metrics.measure_records import Case
 from mmrag.records import Passage, Record
 from simulator.datasets.file_rows import json_rows
-from simulator.datasets.own.line_parser import Fault
-from simulator.datasets.papers.answer_records import Unusable
+from simulator.datasets.own.line_parser import LineProblem
+from simulator.datasets.papers.answer_records import UnusableRow
 
 
 class AnswerPair(Record, frozen=True, kw_only=True):
@@ -30,18 +30,20 @@ class AnswerPair(Record, frozen=True, kw_only=True):
     other: Case
 
 
-def read_wikieval(source: str) -> Iterator[AnswerPair | Unusable]:
+def read_wikieval(source: str) -> Iterator[AnswerPair | UnusableRow]:
     """Three pairs for each row; a row that cannot be used says why, and the others follow."""
     usable, problem = False, f"{source} holds no row of WikiEval."
     for number, (where, row) in enumerate(_rows(source)):
         try:
             if not isinstance(row, dict):
-                raise DataError(f"{where}: {row.words if isinstance(row, Fault) else _NO_ROW}")
+                raise DataError(
+                    f"{where}: {row.words if isinstance(row, LineProblem) else _NO_ROW}"
+                )
             yield from _pairs(row, where, str(number))
             usable = True
         except DataError as error:
             problem = str(error)
-            yield Unusable(id=str(number), problem=problem)
+            yield UnusableRow(id=str(number), problem=problem)
     if not usable:
         raise DataError(problem)
 
@@ -55,7 +57,7 @@ def _rows(source: str) -> Iterator[tuple[str, Any]]:
 
     for where, row in Table(source).rows():
         words = str(row) if isinstance(row, DataError) else ""
-        yield where, Fault(place=where, field="", words=words) if words else row
+        yield where, LineProblem(place=where, field="", words=words) if words else row
 
 
 def _pairs(row: dict[str, Any], where: str, number: str) -> list[AnswerPair]:

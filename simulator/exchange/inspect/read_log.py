@@ -34,7 +34,11 @@ from mmrag.records import (
     Usage,
     Verdict,
 )
-from simulator.exchange.imported_conversation import Brought, imported_turn, never_asked
+from simulator.exchange.imported_conversation import (
+    ImportedConversation,
+    imported_turn,
+    never_asked,
+)
 
 MAX_SAMPLE = 256 << 20
 """Bytes of one sample of a zip, unpacked, or of a log as one JSON file."""
@@ -58,7 +62,7 @@ def is_inspect(path: Path) -> bool:
     return path.suffix.lower() in (".eval", ".json")
 
 
-def read_inspect(path: Path, *, pictures: bool = True) -> Iterator[Brought]:
+def read_inspect(path: Path, *, pictures: bool = True) -> Iterator[ImportedConversation]:
     """Every sample of a log, in its order. A log or sample that cannot be read is an error. Without
     `pictures` those of the log are left where they are."""
     try:
@@ -129,7 +133,7 @@ def _decoded(data: bytes, kind: Any, where: str) -> Any:
         ) from error
 
 
-def _conversation(where: str, sample: _Sample, *, pictures: bool) -> Brought:
+def _conversation(where: str, sample: _Sample, *, pictures: bool) -> ImportedConversation:
     about = sample.metadata
     name = str(about.get("session_id") or sample.id)
     if sample.epoch > 1:
@@ -167,7 +171,7 @@ def _conversation(where: str, sample: _Sample, *, pictures: bool) -> Brought:
         for n, (_, said) in enumerate(exchanges)
     ]
     results += [never_asked(name, session.degradation, turn) for turn in turns[len(asked) :]]
-    return Brought(session, tuple(results))
+    return ImportedConversation(session, tuple(results))
 
 
 def _exchanges(messages: list[_Message]) -> list[tuple[_Message, list[_Message]]]:

@@ -35,8 +35,17 @@ from mmrag.records import (
     Verdict,
     reply_status,
 )
-from simulator.exchange.imported_conversation import Brought, imported_turn, never_asked
-from simulator.exchange.traces.span_messages import SpanMessage, said_by, said_to, without_secrets
+from simulator.exchange.imported_conversation import (
+    ImportedConversation,
+    imported_turn,
+    never_asked,
+)
+from simulator.exchange.traces.span_messages import (
+    SpanMessage,
+    messages_from,
+    messages_to,
+    without_secrets,
+)
 from simulator.exchange.traces.spans import Span, flat, read_spans
 
 NO_QUESTION = "the trace holds no question: its writer was told to leave content out, or dropped it"
@@ -112,7 +121,7 @@ class TraceFile:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def conversations(self) -> Iterator[Brought]:
+    def conversations(self) -> Iterator[ImportedConversation]:
         """Every conversation, in the order in which they began."""
         talks = self._db.execute("SELECT talk FROM traces GROUP BY talk ORDER BY MIN(place)")
         names = [row[0] for row in talks]
@@ -205,7 +214,7 @@ def _whole(spans: list[Span]) -> list[Span]:
 
 def _asked(spans: list[Span]) -> list[Asked]:
     """The turns of one trace: its agent's, where there is one, else those of its models."""
-    agents = [span for span in spans if _kind(span) in ("agent", "chain") and said_to(span)]
+    agents = [span for span in spans if _kind(span) in ("agent", "chain") and messages_to(span)]
     found: list[Asked] = []
     for span in spans:
         if _kind(span) == "llm":
@@ -233,7 +242,7 @@ def _kind(span: Span) -> str:
 
 
 def _turn(main: Span) -> Asked:
-    given = said_to(main)
+    given = messages_to(main)
     asks = [n for n, said in enumerate(given) if said.role in ("user", "human")]
     last = asks[-1] if asks else -1
     asked = given[last] if asks else SpanMessage("user", "")
@@ -243,7 +252,7 @@ def _turn(main: Span) -> Asked:
         if said.role in ("user", "human") or not passing:
             before, seen = _digest(before, said.text), seen | _hashes(said.pictures)
     key = _digest(before, asked.text) if asks else _digest(main.trace, main.id)
-    answers = [said.text for said in said_by(main) if said.text and not said.calls]
+    answers = [said.text for said in messages_from(main) if said.text and not said.calls]
     reply = answers[-1] if answers else None
     return Asked(key, before, seen, asked.text, reply, asked.pictures, [main])
 
@@ -263,7 +272,7 @@ def _join(found: list[Asked], asked: Asked) -> None:
     known.reply = asked.reply
 
 
-def _brought(name: str, number: int, turns: list[Asked]) -> Brought:
+def _brought(name: str, number: int, turns: list[Asked]) -> ImportedConversation:
     about = turns[0].spans[0].attributes
     condition = str(about.get("mmrag.condition") or "clean")
     session_id = str(about.get("mmrag.session") or name)[:200].strip() or f"conversation {number}"
@@ -286,7 +295,7 @@ def _brought(name: str, number: int, turns: list[Asked]) -> Brought:
         results.append(never_asked(session_id, condition, asked[-1]))
     fault = "" if condition == "clean" else condition  # of a picture that is not here
     capture = None if fault else first
-    return Brought(
+    return ImportedConversation(
         Session(id=session_id, turns=tuple(asked), capture=capture, fault=fault), tuple(results)
     )
 
@@ -379,9 +388,9 @@ def _steps(spans: list[Span], started: float) -> tuple[Step, ...]:
 
 def _called(model: Span, spans: list[Span], started: float) -> list[Step]:
     """Tools that no span tells of, by what was said of them to and by models."""
-    gave = {said.gives: said.text for one in spans for said in said_to(one) if said.gives}
+    gave = {said.gives: said.text for one in spans for said in messages_to(one) if said.gives}
     found: list[Step] = []
-    for call in (call for said in said_by(model) for call in said.calls):
+    for call in (call for said in messages_from(model) for call in said.calls):
         about = {"arguments": call.arguments, "gave": gave.get(call.id)}
         info = {k: str(without_secrets(v))[:_LONGEST] for k, v in about.items() if v is not None}
         start = round(max(0.0, model.end - started), 6)

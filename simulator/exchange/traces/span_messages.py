@@ -43,13 +43,13 @@ class SpanMessage(NamedTuple):
     """The call whose result it is."""
 
 
-def said_to(span: Span) -> list[SpanMessage]:
+def messages_to(span: Span) -> list[SpanMessage]:
     """The messages that a piece of work was given."""
     names = ("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt", "input.value")
     return _from(span, names, "user") or _events(span, choices=False)
 
 
-def said_by(span: Span) -> list[SpanMessage]:
+def messages_from(span: Span) -> list[SpanMessage]:
     """The messages that it gave."""
     names = ("gen_ai.output.messages", "llm.output_messages", "gen_ai.completion", "output.value")
     return _from(span, names, "assistant") or _events(span, choices=True)

@@ -46,7 +46,7 @@ def resampled(image: Image, factor: float, variant: str) -> Image:
     return np.asarray(_pixel().downscale(image, max(1 / factor, least), down, up), np.uint8)
 
 
-def packed(image: Image, quality: int, factor: float, variant: str) -> Image:
+def compress_jpeg(image: Image, quality: int, factor: float, variant: str) -> Image:
     """Encode and decode once, chroma at half resolution; first `factor` times smaller."""
     h, w = image.shape[:2]
     if factor > 1:
@@ -115,7 +115,7 @@ def stray_light(size: tuple[int, int], x: float, y: float) -> Light:
     return np.asarray(cv2.resize(field, (w, h), interpolation=cv2.INTER_LINEAR), np.uint16)
 
 
-def lit(light: Light, stray: Light, strength: float) -> Light:
+def add_stray_light(light: Light, stray: Light, strength: float) -> Light:
     """The picture's light with some of the stray light on top."""
     return np.minimum(cv2.scaleAdd(stray.astype(np.float32), strength, light.astype(np.float32)),
                       WHITE).astype(np.uint16)  # fmt: skip

@@ -87,7 +87,7 @@ class Processing(Generic[Value]):
     """The view's picture after it, where that was needed to measure it."""
 
 
-def blurring(view: View, step: Step, variant: str) -> Blurring:
+def solve_blur(view: View, step: Step, variant: str) -> Blurring:
     """Motion, defocus or roll."""
     width, target = view.width, calibrate.LADDER[step.severity]
     defocused = variant == "defocus"
@@ -120,14 +120,14 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
             return view.reference.similarity(shown, (columns.start, rows.start)), None
 
         limits = (0.3, top * width)
-        size, reached, _ = calibrate.corrected(render, size, target, limits)
+        size, reached, _ = calibrate.correct_strength(render, size, target, limits)
         # Smears are whole vectors: where none of this direction does, one beside it may.
         drawn, best = angle, (abs(reached - target), size, reached, angle)
         for turn in _TURNS if variant == "motion" else ():
             if best[0] <= calibrate.TOLERANCE or best[1] >= 0.9 * limits[1]:
                 break
             angle = drawn + turn
-            size, reached, _ = calibrate.corrected(render, best[1], target, limits)
+            size, reached, _ = calibrate.correct_strength(render, best[1], target, limits)
             best = min(best, (abs(reached - target), size, reached, angle))
         _, size, reached, angle = best
     record = StepRecord(
@@ -140,7 +140,7 @@ def blurring(view: View, step: Step, variant: str) -> Blurring:
     return Blurring(record, lambda picture: smear(picture, size))
 
 
-def darkening(view: View, step: Step) -> Darkening:
+def solve_darkening(view: View, step: Step) -> Darkening:
     """Exposure, noise and tone."""
     target = calibrate.LADDER[step.severity]
     spot = _spot(view)
@@ -172,7 +172,9 @@ def darkening(view: View, step: Step) -> Darkening:
             return view.reference.similarity(shown, gain_matched=True), shown
 
         start = calibrate.solve_ev(view.crop, target)
-        best, reached, measured = calibrate.corrected(render, start, target, calibrate.EV_RANGE)
+        best, reached, measured = calibrate.correct_strength(
+            render, start, target, calibrate.EV_RANGE
+        )
         ev = calibrate.quantised(best)
 
         def complete() -> Image:
@@ -197,7 +199,7 @@ def darkening(view: View, step: Step) -> Darkening:
     return Darkening(record, lambda source: shoot(source, ev), rendered)
 
 
-def flaring(view: View, step: Step) -> Processing[np.uint16]:
+def solve_flare(view: View, step: Step) -> Processing[np.uint16]:
     """Light of a lamp above, that the lens spreads over the picture."""
     height, width = view.picture.shape[:2]
     draw = view.draw("flare")
@@ -207,21 +209,23 @@ def flaring(view: View, step: Step) -> Processing[np.uint16]:
     def render(strength: float) -> tuple[float, None]:
         rows, columns = calibrate.surroundings(view.picture.shape, view.box, 0)
         light = to_light(np.ascontiguousarray(view.picture[rows, columns]))
-        shown = to_codes(camera.lit(light, stray[rows, columns], strength))
+        shown = to_codes(camera.add_stray_light(light, stray[rows, columns], strength))
         return view.reference.similarity(shown, (columns.start, rows.start)), None
 
     strength, reached = calibrate.FLARE[step.severity], None
     if view.calibrated:
         target = calibrate.LADDER[step.severity]
-        start = calibrate.bisected(lambda v: render(v)[0], target, *calibrate.FLARE_RANGE)
-        strength, reached, _ = calibrate.corrected(render, start, target, calibrate.FLARE_RANGE)
+        start = calibrate.bisect_strength(lambda v: render(v)[0], target, *calibrate.FLARE_RANGE)
+        strength, reached, _ = calibrate.correct_strength(
+            render, start, target, calibrate.FLARE_RANGE
+        )
     record = StepRecord(
         kind=step.kind,
         severity=step.severity,
         parameters={"strength": strength, "source": [x * width, y * height]},
         **_outcome(calibrate.LADDER[step.severity], reached),
     )
-    return Processing(record, lambda light: camera.lit(light, stray, strength))
+    return Processing(record, lambda light: camera.add_stray_light(light, stray, strength))
 
 
 def processing(view: View, step: Step, variant: str | None) -> Processing[np.uint8]:
@@ -244,7 +248,7 @@ def processing(view: View, step: Step, variant: str | None) -> Processing[np.uin
             return camera.denoised(image, value, radius)
         if step.kind == "resampled":
             return camera.resampled(image, value, str(variant))
-        return camera.packed(image, *_packing(value), str(variant))
+        return camera.compress_jpeg(image, *_packing(value), str(variant))
 
     def render(value: float) -> tuple[float, Image]:
         shown = change(view.picture, value)
@@ -258,8 +262,8 @@ def processing(view: View, step: Step, variant: str | None) -> Processing[np.uin
     value, reached, rendered = fixed[step.severity], None, None
     if view.calibrated:
         target = calibrate.LADDER[step.severity]
-        start = calibrate.bisected(roughly, target, *limits)
-        value, reached, rendered = calibrate.corrected(render, start, target, limits)
+        start = calibrate.bisect_strength(roughly, target, *limits)
+        value, reached, rendered = calibrate.correct_strength(render, start, target, limits)
     record = StepRecord(
         kind=step.kind,
         severity=step.severity,

@@ -72,7 +72,7 @@ def alpha(matte: Matte, size: tuple[int, int]) -> NDArray[np.float32]:
     return 1.0 - _warped(clear, matte, _map(matte), size).astype(np.float32) / 65535.0
 
 
-def over(image: Image, matte: Matte) -> Image:
+def lay_over(image: Image, matte: Matte) -> Image:
     """The matte over sRGB codes: only where it lies are they turned into light and back."""
     out = image.copy()
     for where, colour, clear in _bands(image.shape[:2], matte):

@@ -18,15 +18,15 @@ from mmrag.errors import ConflictError, SpecError
 from mmrag.metrics.headline import HEADLINE, IntervalOptions, figure
 from mmrag.records import Record
 from simulator.message_text import counted
-from simulator.reports.comparison.recovered_losses import won_back
+from simulator.reports.comparison.recovered_losses import recovered_losses
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
     LoadedRun,
     ReportOptions,
-    beginning,
     lacking_verdicts,
     load_report_runs,
     main_condition,
+    opening_figures,
 )
 from simulator.reports.figures.slices import dimensions
 from simulator.reports.read.paired_turns import (
@@ -176,7 +176,9 @@ def _compare(
         "flipped": _flipped_turns(baseline, other, pairs),
         "slices": slice_differences(pairs, kinds, how, min_n=options.min_n),
         "standouts": moved_differently(pairs, kinds),
-        "first": None if other.condition else beginning(other.loaded, how, min_n=options.min_n),
+        "first": None
+        if other.condition
+        else opening_figures(other.loaded, how, min_n=options.min_n),
     }
 
 
@@ -205,7 +207,7 @@ def _won_back(baseline: _Side, other: _Side, how: IntervalOptions) -> dict[str, 
     """Of whole runs with a clean and other conditions: what of their cost the other wins back."""
     if baseline.condition is not None or other.condition is not None:
         return {}
-    found = won_back(baseline.loaded.frame, other.loaded.frame, how)
+    found = recovered_losses(baseline.loaded.frame, other.loaded.frame, how)
     return {"won_back": found} if found else {}
 
 

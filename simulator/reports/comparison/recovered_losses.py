@@ -12,7 +12,7 @@ from simulator.reports.read.session_sums import view_values
 from simulator.reports.read.turn_frame import Frame
 
 
-def won_back(first: Frame, second: Frame, how: IntervalOptions) -> list[dict[str, Any]]:
+def recovered_losses(first: Frame, second: Frame, how: IntervalOptions) -> list[dict[str, Any]]:
     """Per degradation that both were held under: the baseline's loss, and the other's share of it.
 
     In truthfulness as experienced, over the sessions that both have under clean and under it. The

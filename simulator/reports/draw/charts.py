@@ -189,7 +189,7 @@ def survival(series: list[tuple[str, str, list[dict[str, Any]]]]) -> Chart:
     return chart
 
 
-def ends(points: Sequence[dict[str, Any]], path: str) -> Chart:
+def ending_turns_chart(points: Sequence[dict[str, Any]], path: str) -> Chart:
     """Which turn ended conversations, by the stage that failed in it."""
     chart = Chart(
         "ends", "The turn that ended it",

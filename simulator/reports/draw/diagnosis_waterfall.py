@@ -10,7 +10,7 @@ from simulator.reports.draw.svg import Chart
 _ROW, _LEFT, _BELOW = 24.0, 128.0, 20.0
 
 
-def falls(diagnosis: dict[str, Any], path: str) -> list[Chart]:
+def diagnosis_waterfalls(diagnosis: dict[str, Any], path: str) -> list[Chart]:
     """A chart for every condition whose figures are known, all on one scale."""
     known = [
         (place, fall)

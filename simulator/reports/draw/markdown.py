@@ -9,7 +9,7 @@ from typing import Any
 
 from mmrag.errors import StoreError
 from mmrag.metrics.headline import HEADLINE
-from simulator.message_text import counted, readable
+from simulator.message_text import counted, printable_text
 from simulator.reports.draw.page import first_screen, gate_value, in_words
 from simulator.reports.figures.robustness import ALPHA
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
@@ -166,8 +166,8 @@ def _known(figure: Any, kind: str) -> str:
 
 def _cell(text: str) -> str:
     """Text that cannot break out of a table or become markup."""
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", readable(text.replace("\n", " ")))
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable_text(text.replace("\n", " ")))
 
 
 def _code(text: str) -> str:
-    return readable(text).replace("`", "'").replace("|", "\\|").replace("\n", " ")
+    return printable_text(text).replace("`", "'").replace("|", "\\|").replace("\n", " ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def left_out(run: dict[str, Any]) -> dict[str, str]:
+def omitted_sections(run: dict[str, Any]) -> dict[str, str]:
     """Section → why there is none."""
     found: dict[str, str] = {}
     head = next(c for c in run["conditions"] if c["name"] == run["main"])

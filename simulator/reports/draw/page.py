@@ -12,8 +12,8 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from simulator.reports.draw import charts
-from simulator.reports.draw.diagnosis_waterfall import falls
-from simulator.reports.draw.omitted_sections import left_out
+from simulator.reports.draw.diagnosis_waterfall import diagnosis_waterfalls
+from simulator.reports.draw.omitted_sections import omitted_sections
 from simulator.reports.draw.svg import Chart, colour_properties, colour_rules, svg
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
 from simulator.reports.read.evidence import STAGES
@@ -125,7 +125,7 @@ def gate_value(gate: dict[str, Any]) -> str:
 def report_page(report: dict[str, Any], published: dict[str, Any], replay: str) -> str:
     """The report as HTML. `replay` is the app's address, or the page of a bundle."""
     drawn = [_charts_of(run, f"runs.{index}") for index, run in enumerate(report["runs"])]
-    missing = [left_out(run) for run in report["runs"]]
+    missing = [omitted_sections(run) for run in report["runs"]]
     return _render(
         "report.html.j2", report, published=published, drawn=drawn, left_out=missing,
         STAGES=STAGES, replay=replay,
@@ -201,7 +201,7 @@ def _charts_of(run: dict[str, Any], path: str) -> dict[str, list[Chart]]:
     drawn: dict[str, list[Chart]] = {"waterfall": []}
     drawn["stages"] = charts.stage_bars(run["stages"], f"{path}.stages")
     if "diagnosis" in run:
-        drawn["falls"] = falls(run["diagnosis"], f"{path}.diagnosis")
+        drawn["falls"] = diagnosis_waterfalls(run["diagnosis"], f"{path}.diagnosis")
     if run["robustness"]:
         drawn["severity"] = charts.severity_curves(run["robustness"], f"{path}.robustness")
     talk = run["conversation"]
@@ -212,7 +212,9 @@ def _charts_of(run: dict[str, Any], path: str) -> dict[str, list[Chart]]:
     ]
     drawn["survival"] = [charts.survival(series)]
     ended = "degraded" if talk["degraded"] else "main"
-    drawn["ends"] = [charts.ends(talk[ended]["ends"], f"{path}.conversation.{ended}.ends")]
+    drawn["ends"] = [
+        charts.ending_turns_chart(talk[ended]["ends"], f"{path}.conversation.{ended}.ends")
+    ]
     found = run["retrieval"]["main"]
     if found:
         drawn["retrieval"] = [charts.hits(found["groups"], f"{path}.retrieval.main.groups")]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mmrag.files.atomic import plain_cell
+from mmrag.files.atomic import formula_safe_cell
 from mmrag.metrics.headline import IntervalOptions
 from mmrag.records import NOT_ASKED
 from simulator.reports.figures.report import LoadedRun
@@ -81,7 +81,9 @@ def write_slices(rows: Sequence[dict[str, Any]], folder: Path) -> None:
         writer: csv.DictWriter[str] = csv.DictWriter(file, list(SLICE_COLUMNS))
         writer.writeheader()
         for row in rows:
-            writer.writerow({k: plain_cell(v) if isinstance(v, str) else v for k, v in row.items()})
+            writer.writerow(
+                {k: formula_safe_cell(v) if isinstance(v, str) else v for k, v in row.items()}
+            )
 
 
 def _columns(run: str, frame: Frame, steps: Sequence[str]) -> dict[str, Any]:

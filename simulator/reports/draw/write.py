@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import StoreError
-from mmrag.files.atomic import folder_unless_failed, write_bytes, write_text
+from mmrag.files.atomic import folder_removed_on_error, write_bytes, write_text
 from mmrag.metrics.headline import IntervalOptions
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.store.run_reader import RunReader
@@ -39,7 +39,7 @@ def make_report(
         how = IntervalOptions(resamples=options.resamples, seed=options.seed)
         on_part("files")
         try:
-            with folder_unless_failed(out):
+            with folder_removed_on_error(out):
                 (out / "figures").mkdir(exist_ok=True)
                 write_turns(loaded, out / "turns.parquet")
                 write_slices(list(slice_rows(loaded, how, options.min_n)), out)
@@ -62,7 +62,7 @@ def write_comparison(comparison: dict[str, Any], out: Path) -> None:
     from simulator.reports.draw.page import comparison_page
 
     try:
-        with folder_unless_failed(out):
+        with folder_removed_on_error(out):
             _write_json(out / "compare.json", comparison)
             write_text(out / "compare.md", comparison_markdown(comparison))
             write_text(out / "compare.html", comparison_page(comparison))

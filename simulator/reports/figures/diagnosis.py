@@ -15,7 +15,7 @@ import numpy as np
 
 from mmrag.metrics.headline import HEADLINE, IntervalOptions
 from mmrag.metrics.statistics import holm
-from mmrag.partial_records import SaidTurn, SessionPart
+from mmrag.partial_records import SessionPart, TurnText
 from simulator.faults.fault_kinds import kind_of_fault
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.slices import dimensions
@@ -201,7 +201,7 @@ def _looks(frame: Frame, run: RunReader) -> tuple[bool, bool]:
     first: dict[str, list[str]] = {}
     said: dict[tuple[str, str, int], str | None] = {}
     pointed: dict[tuple[str, str, int], str | None] = {}
-    sessions, turns = msgspec.json.Decoder(SessionPart), msgspec.json.Decoder(SaidTurn)
+    sessions, turns = msgspec.json.Decoder(SessionPart), msgspec.json.Decoder(TurnText)
     for record, rows in run.raw():
         session = run.decoded(sessions, record)
         if session.stage in BLIND:

@@ -25,7 +25,7 @@ from simulator.reports.figures.slices import dimensions, slice_table, standouts
 from simulator.reports.figures.survival import conversation, history_errors
 from simulator.reports.figures.turns import all_turns
 from simulator.reports.figures.wearers import wearers
-from simulator.reports.losses.hearing_losses import hearing
+from simulator.reports.losses.hearing_losses import hearing_losses
 from simulator.reports.losses.link_losses import link_losses
 from simulator.reports.read.turn_frame import Frame, kind_of, load_frame
 from simulator.run.results.turn_results import (
@@ -153,7 +153,7 @@ def main_condition(frame: Frame) -> str:
     return main_of(frame.conditions)
 
 
-def beginning(
+def opening_figures(
     item: LoadedRun,
     how: IntervalOptions,
     *,
@@ -196,7 +196,7 @@ def _run(
     rows = frame.condition(main)
     degraded = ~rows if len(frame.conditions) > 1 else None
     kinds = dimensions(frame)
-    first = beginning(item, how, min_n=options.min_n, on_part=on_part)
+    first = opening_figures(item, how, min_n=options.min_n, on_part=on_part)
     on_part("slices")
     tables = {
         "main": slice_table(frame, rows, how, min_n=options.min_n, kinds=kinds),
@@ -206,7 +206,7 @@ def _run(
         **first["slices"],
     }
     headlines = {one["name"]: one for one in first["conditions"]}
-    live, heard = wearers(item.run), hearing(frame, how)
+    live, heard = wearers(item.run), hearing_losses(frame, how)
     on_part("failures")
     chosen = choose_failures(frame, options.failures)
     return {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.metrics.headline import HEADLINE, RATES, Floats, IntervalOptions, bounded
+from mmrag.metrics.headline import HEADLINE, RATES, Floats, IntervalOptions, figures_or_bounds
 from simulator.reports.read.session_sums import (
     Mask,
     Units,
@@ -148,7 +148,7 @@ def _of_slice(
 ) -> dict[str, Any]:
     """Truthfulness with its shares; bounds and no shares where the verdicts do not suffice."""
     half = None if truth["low"] is None else (truth["high"] - truth["low"]) / 2
-    found = bounded({"truthfulness_score": truth}, unjudged, half)["truthfulness_score"]
+    found = figures_or_bounds({"truthfulness_score": truth}, unjudged, half)["truthfulness_score"]
     known = dict.fromkeys(shares) if "bounds" in found else shares
     return {**known, "truthfulness": found}
 

@@ -13,7 +13,7 @@ from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios
 from simulator.reports.read.turn_frame import Frame
 
 
-def hearing(frame: Frame, how: IntervalOptions) -> list[dict[str, Any]] | None:
+def hearing_losses(frame: Frame, how: IntervalOptions) -> list[dict[str, Any]] | None:
     """Per spoken condition; None for a run whose questions were all typed."""
     if "heard:words" not in frame.columns:
         return None

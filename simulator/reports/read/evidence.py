@@ -38,7 +38,7 @@ class TurnTruth(msgspec.Struct):
     """Evidence id or URL → answers, related, outdated or irrelevant."""
 
 
-class Found(msgspec.Struct):
+class EvidenceFate(msgspec.Struct):
     """What became of the evidence in one turn; None where it cannot be known."""
 
     entity: bool | None = None
@@ -74,9 +74,11 @@ def truth_of(reference: ReferencePart, extra: EntityPart) -> TurnTruth:
     )
 
 
-def look(trace: tuple[StepPart, ...], citations: tuple[str, ...], truth: TurnTruth) -> Found:
+def trace_evidence(
+    trace: tuple[StepPart, ...], citations: tuple[str, ...], truth: TurnTruth
+) -> EvidenceFate:
     """Compare the evidence of a trace with the truth."""
-    found = Found()
+    found = EvidenceFate()
     hits: set[str] = set()
     labels: set[str] = set()
     entity = passage = False

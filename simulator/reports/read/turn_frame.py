@@ -23,7 +23,7 @@ from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.partial_records import ReplyPart, ResultPart, SessionPart, VerdictPart
 from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage, heard_times
 from simulator.ears.recognition_losses import Loss, loss
-from simulator.reports.read.evidence import TurnTruth, look, truth_of
+from simulator.reports.read.evidence import TurnTruth, trace_evidence, truth_of
 from simulator.reports.read.fault_notices import notices
 from simulator.reports.turn_shares import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
@@ -263,7 +263,7 @@ class _Reading:
         votes = tuple(vote.outcome for vote in judged.votes) if judged else ()
         self.has_panel |= len(votes) > 1
         asked = status != Status.SKIPPED_AFTER_STOP
-        found = look(reply.trace, reply.citations, truth)
+        found = trace_evidence(reply.trace, reply.citations, truth)
         abstained = reply.abstained or outcome is Outcome.MISSING
         stage = found.stage(correct=outcome.is_correct, abstained=abstained)
         replied = result.reply is not None

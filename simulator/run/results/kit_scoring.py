@@ -29,7 +29,7 @@ class ScoredReply(Record, frozen=True, kw_only=True):
     """Whether the outcome is somebody's verdict on the reply."""
 
 
-def is_left(said: ScoredReply, protocol: str) -> bool:
+def needs_judge(said: ScoredReply, protocol: str) -> bool:
     """Whether a judge has to say what the reply is worth."""
     if said.item is None:
         return False

@@ -10,8 +10,13 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import SpecError
-from mmrag.metrics.scoring_protocols import Scoring, TurnScore, adjacent_sessions, check_protocol
-from mmrag.partial_records import SaidTurn, SessionPart, VerdictPart
+from mmrag.metrics.scoring_protocols import (
+    ScoreAccumulator,
+    TurnScore,
+    adjacent_sessions,
+    check_protocol,
+)
+from mmrag.partial_records import SessionPart, TurnText, VerdictPart
 from mmrag.records import NOTHING_TO_JUDGE, JudgeItem, Outcome, Record, Reply, Status
 from simulator.message_text import counted
 from simulator.run.results.error_texts import SAID, ErrorTextCount, replies_of
@@ -115,7 +120,7 @@ def _said(
             yield ScoredReply(turn=turn, item=_item(session, result) if replies else None)
 
 
-def _item(session: SessionPart, result: SaidTurn) -> JudgeItem | None:
+def _item(session: SessionPart, result: TurnText) -> JudgeItem | None:
     if result.reply is None:
         return None
     said, turn = result.reply, session.turns[result.turn_index]
@@ -215,7 +220,7 @@ def scores_by_condition(
     config: dict[str, Any] = run.meta("config") or {}
     if options.degradation is not None or config.get("degrade") == "mix":
         return score_run(run, options, turns), {}
-    parts: dict[str, Scoring] = {}
+    parts: dict[str, ScoreAccumulator] = {}
     figures = _scored(run, options, turns, parts)
     if len(parts) < 2:
         return figures, {}
@@ -226,7 +231,7 @@ def _scored(
     run: RunReader,
     options: ScoreOptions,
     turns: Iterable[TurnScore] | None,
-    parts: dict[str, Scoring] | None,
+    parts: dict[str, ScoreAccumulator] | None,
 ) -> dict[str, Any]:
     """One session at a time: a run may have millions of turns. `parts` are filled by condition."""
     there = run.conditions()
@@ -244,14 +249,16 @@ def _scored(
     else:
         errors.look_at_all(replies_of(run, options.degradation))
     stop = StopPolicy.parse(options.stop, seed=options.seed).rule
-    scoring = Scoring(options.protocol, stop=stop, resamples=options.resamples, seed=options.seed)
+    scoring = ScoreAccumulator(
+        options.protocol, stop=stop, resamples=options.resamples, seed=options.seed
+    )
     for rows in adjacent_sessions(turns):
         condition = condition_of(rows[0])
         if wanted in (None, condition):
             scoring.add(rows)
         if parts is not None:
             if condition not in parts:
-                parts[condition] = Scoring(options.protocol, stop=stop, resamples=0)
+                parts[condition] = ScoreAccumulator(options.protocol, stop=stop, resamples=0)
             parts[condition].add(rows)
     figures: dict[str, Any] = scoring.figures()
     if not scoring.tells_ego:  # nothing to tell them from
@@ -317,17 +324,17 @@ def completion(run: RunReader) -> str:
     """Who or what completes a run."""
     if is_persons(run):
         return "Who played it completes it in the app"
-    return f"`{going_on(run, 'RUN')}` completes it"
+    return f"`{resume_command(run, 'RUN')}` completes it"
 
 
 def to_finish(run: RunReader, folder: object) -> str:
     """What is to be done for a run to be finished."""
     if is_persons(run):
         return f"go on playing {folder} in the app (`mmrag ui`, Live)"
-    return f"`{going_on(run, folder)}`"
+    return f"`{resume_command(run, folder)}`"
 
 
-def going_on(run: RunReader, folder: object, *more: str) -> str:
+def resume_command(run: RunReader, folder: object, *more: str) -> str:
     """The command that goes on with a run."""
     from simulator.run.run_config import GLASSES, command_of, read_config
 
@@ -339,13 +346,13 @@ def going_on(run: RunReader, folder: object, *more: str) -> str:
 def language_note(run: RunReader) -> str | None:
     """Whose words the questions were in, where that matters: a person's, or those of voices that an
     agent may not know. None where all voices are open."""
-    from simulator.world.language.voices.voice_reader import OPEN, whose
+    from simulator.world.language.voices.voice_reader import OPEN, describe_voices
 
     if is_persons(run):
         return "A person played the wearer, in their own words."
 
     voices = run.voices()
-    return None if set(OPEN).issuperset(voices) else f"Questions in the {whose(voices)}."
+    return None if set(OPEN).issuperset(voices) else f"Questions in the {describe_voices(voices)}."
 
 
 def failure_note(run: RunReader) -> str | None:

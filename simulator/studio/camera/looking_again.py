@@ -9,7 +9,7 @@ import numpy as np
 from mmrag.errors import SpecError
 from mmrag.registry import unknown_name_message
 from simulator.studio.camera.photo_development import develop
-from simulator.studio.camera.scene_to_picture import described, seed_of, settled
+from simulator.studio.camera.scene_to_picture import described, seed_of, stage_unhidden
 from simulator.studio.camera.staging import Staged, focused
 from simulator.studio.camera.visibility import corners, focal, gazing, largest
 from simulator.studio.solid.scene_types import View, moved
@@ -18,12 +18,12 @@ from simulator.world.pictures.scene import Rendered, Scene
 from simulator.world.pictures.traits import Draws
 
 
-def again(scene: Scene, how: str) -> Rendered:
+def retake(scene: Scene, how: str) -> Rendered:
     """The picture of a wearer who looks again: `closer`, `brighter`, `level`, or from the
     `other side`."""
     if how not in AGAIN:
         raise SpecError(unknown_name_message("second look", how, sorted(AGAIN)))
-    settled_in = settled(scene)
+    settled_in = stage_unhidden(scene)
     subject = _traced(settled_in, scene).owner == 0
     staged = AGAIN[how](settled_in, scene)
     traced, noise = _traced(staged, scene), scene.noise * (1.0 if scene.is_ego else 0.5)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.studio.camera.staging import Staged, thing_of, unread
+from simulator.studio.camera.staging import Staged, hide_names, thing_of
 from simulator.studio.camera.visibility import corners, framed
 from simulator.studio.solid.meshes import box, skin
 from simulator.studio.solid.scene_types import (
@@ -32,7 +32,7 @@ _VAST = 8.0
 _GAP = 0.12
 
 
-def studio(scene: Scene) -> Staged:
+def stage_product(scene: Scene) -> Staged:
     """A catalogue picture: other light and another side than any wearer's."""
     draw = Draws("catalogue", scene.key, scene.main.kind)
     kind = KINDS[scene.main.kind]
@@ -48,7 +48,7 @@ def studio(scene: Scene) -> Staged:
     size = float(max(np.ptp(np.concatenate([corners(p) for p in placed]), axis=0)))
     outdoors = size > _BIG and kind.stands == "ground"
     view = _view(scene, placed, draw, pitch, size, yaw if kind.stands in ("wall", "flat") else 0.0)
-    placed = unread(scene, placed, view, turning=kind.stands in ("surface", "ground"))
+    placed = hide_names(scene, placed, view, turning=kind.stands in ("surface", "ground"))
     around, light = _outdoors(draw, size) if outdoors else _indoors(draw, size, kind.stands)
     return Staged((*placed, *around), len(things), light, view)
 

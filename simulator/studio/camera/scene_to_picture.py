@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mmrag.errors import SpecError
 from mmrag.records import Box, Polygon
 from simulator.studio.camera.photo_development import develop
-from simulator.studio.camera.product_shot import studio
+from simulator.studio.camera.product_shot import stage_product
 from simulator.studio.camera.staging import Staged, label_prints, place_of, stage
 from simulator.studio.camera.visibility import (
     PrintSight,
@@ -54,7 +54,7 @@ _RANGES = (
 
 def compose(scene: Scene) -> Rendered:
     """Take the picture of a scene. Equal scenes give equal bytes."""
-    staged = settled(scene)
+    staged = stage_unhidden(scene)
     traced = trace(
         staged.placed, staged.light, staged.view, scene.width, scene.height, seed=seed_of(scene)
     )
@@ -68,7 +68,7 @@ def compose(scene: Scene) -> Rendered:
 
 
 @lru_cache(maxsize=2)
-def settled(scene: Scene) -> Staged:
+def stage_unhidden(scene: Scene) -> Staged:
     """A scene seen from where its things are not hidden.
 
     The last two stay: who looks again looks at a scene that was just settled, for up to half of
@@ -76,7 +76,7 @@ def settled(scene: Scene) -> Staged:
     """
     _check(scene)
     if not scene.is_ego:
-        return studio(scene)
+        return stage_product(scene)
     best: tuple[float, Staged] | None = None
     full: dict[str, SpecError] = {}
     w, h = (max(round(n * 240 / max(scene.width, scene.height)), 1)

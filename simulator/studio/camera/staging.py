@@ -107,7 +107,7 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
         for n, (thing, look, spot) in enumerate(zip(things, looks, spots, strict=True))
     )
     view = _view(scene, placed, setting, draw, tried)
-    placed = unread(scene, placed, view, turning=kind.stands in ("surface", "ground"))
+    placed = hide_names(scene, placed, view, turning=kind.stands in ("surface", "ground"))
     if scene.pointed_at:
         hand = (pointing(scene.key, view, placed[0], (scene.width, scene.height)),)
     else:
@@ -127,7 +127,7 @@ def label_prints(thing: Thing, look: Look) -> list[Print]:
     return [p for p in thing.prints if any(w in words for w in p.text.lower().split())]
 
 
-def unread(
+def hide_names(
     scene: Scene, placed: tuple[Placed, ...], view: View, *, turning: bool
 ) -> tuple[Placed, ...]:
     """The same things with names that cannot be read, but for what is meant to be: turned away
@@ -303,6 +303,6 @@ def _held(
     flat = KINDS[scene.main.kind].stands == "flat"
     swing = 0.35 if scene.legible else 1.0
     item = held_up(at, view, pixels, (scene.width, scene.height), tried, flat=flat, swing=swing)
-    (item,) = unread(scene, (item,), view, turning=not flat)
+    (item,) = hide_names(scene, (item,), view, turning=not flat)
     view = focused(view, item)
     return (item, holding(item, view, scene.key, flat=flat)), view

@@ -24,4 +24,4 @@ class Studio:
     def again(self, scene: Scene, how: str) -> Rendered:
         """Take it as a wearer does who looks again."""
         check_packages()
-        return looking_again.again(scene, how)
+        return looking_again.retake(scene, how)

@@ -48,7 +48,7 @@ class Exterior(NamedTuple):
     """How far the base plane lies below the things: a kerb's height where there is a road."""
 
 
-def in_the_open(exterior: Exterior, draws: Draws, need: Subject) -> Setting:
+def make_exterior(exterior: Exterior, draws: Draws, need: Subject) -> Setting:
     """The place about its things."""
     stage = Stage(draws, need)
     make = {

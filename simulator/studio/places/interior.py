@@ -43,7 +43,7 @@ class Interior(NamedTuple):
     seated: bool = False
 
 
-def furnished(interior: Interior, draws: Draws, need: Subject) -> Setting:
+def make_interior(interior: Interior, draws: Draws, need: Subject) -> Setting:
     """The room about its things."""
     stage = Stage(draws, need)
     make = {

@@ -11,8 +11,8 @@ from simulator.studio.places.exterior import (
     Exterior,
     along,
     house_row,
-    in_the_open,
     is_front,
+    make_exterior,
     passers_by,
 )
 from simulator.studio.places.furnishing import (
@@ -45,7 +45,7 @@ from simulator.studio.places.furnishing.furniture import (
     wall_bars,
 )
 from simulator.studio.places.furnishing.printed_labels import facings
-from simulator.studio.places.interior import Interior, furnished, line
+from simulator.studio.places.interior import Interior, line, make_interior
 from simulator.studio.places.place_materials import (
     STEEL,
     any_floor,
@@ -761,7 +761,7 @@ SITES = (
 
 
 PLACES: dict[str, Callable[[Draws, Subject], Setting]] = {
-    **{room.name: partial(furnished, room) for room in ROOMS},
-    **{site.name: partial(in_the_open, site) for site in SITES},
+    **{room.name: partial(make_interior, room) for room in ROOMS},
+    **{site.name: partial(make_exterior, site) for site in SITES},
 }
 """Name → what makes such a place; equal draws give an equal setting."""

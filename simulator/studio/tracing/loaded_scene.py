@@ -24,10 +24,10 @@ from simulator.studio.tracing.merged_meshes import (
     Piece,
     Shape,
     Sorts,
-    filled,
     in_one_picture,
     linear,
     merged,
+    pad_triangles,
 )
 from simulator.studio.tracing.mitsuba_variant import mitsuba
 
@@ -51,7 +51,7 @@ _HARDLY = 1e-3
 class LoadedScene:
     """Shapes that are always there, and change what they are."""
 
-    def __init__(self, room: Room) -> None:
+    def __init__(self, room: SceneCapacity) -> None:
         self._room = room
         self.is_warm = False
         self._load(_BARE)
@@ -119,7 +119,7 @@ class LoadedScene:
         if shape is None and name not in self._full and name in self._owners:
             return  # it was empty before
         self._full.add(name) if shape else self._full.discard(name)
-        shape = filled(shape, _BELOW, faces)
+        shape = pad_triangles(shape, _BELOW, faces)
         self._owners[name] = shape.owners
         kept = self._kept[name] = _numbers(shape, flat=name.startswith("glow"))
         for what, numbers in kept.items():
@@ -175,7 +175,7 @@ class _Values:
         self._values.update()
 
 
-class Room(NamedTuple):
+class SceneCapacity(NamedTuple):
     """What a stage has room for."""
 
     lamps: int
@@ -185,15 +185,15 @@ class Room(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def stage_for(room: Room) -> LoadedScene:
+def stage_for(room: SceneCapacity) -> LoadedScene:
     """A stage with room; the usual one is loaded once for all scenes."""
     return LoadedScene(room)
 
 
-def room_for(sorts: Sorts, lamps: Sequence[Lamp]) -> Room:
+def room_for(sorts: Sorts, lamps: Sequence[Lamp]) -> SceneCapacity:
     """Of the smallest stage that does: there are few stages."""
     faces = max((len(piece.part.mesh.faces) for piece in sorts.glow), default=0)
-    return Room(
+    return SceneCapacity(
         *(max(-(-n // step), 1) * step
           for n, step in ((len(lamps), _LAMPS), (len(sorts.glow), _GLOWS), (faces, _GLOW_FACES)))
     )  # fmt: skip
@@ -245,11 +245,11 @@ def _is_scalar() -> bool:
 
 
 def _empty_mesh(name: str, surface: dict[str, Any]) -> Any:
-    return _mesh(name, filled(None, _BELOW, 1), "surface", surface, flat=False)
+    return _mesh(name, pad_triangles(None, _BELOW, 1), "surface", surface, flat=False)
 
 
 def _empty_glow(faces: int) -> Any:
-    return _mesh("glow", filled(None, _BELOW, faces), "shine", _shine(), flat=True)
+    return _mesh("glow", pad_triangles(None, _BELOW, faces), "shine", _shine(), flat=True)
 
 
 def _mesh(name: str, shape: Shape, what: str, of: dict[str, Any], *, flat: bool) -> Any:

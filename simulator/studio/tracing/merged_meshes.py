@@ -68,7 +68,7 @@ class Sorts(NamedTuple):
     glow: list[Piece]
 
 
-def sort(placed: Sequence[Placed], eye: Point) -> Sorts:
+def sort_pieces(placed: Sequence[Placed], eye: Point) -> Sorts:
     """What of a scene is glass, what glows, and all else, and where it is seen from."""
     sorts = Sorts([], [], [])
     for owner, item in enumerate(placed):
@@ -97,7 +97,7 @@ def merged(pieces: Sequence[Piece]) -> Shape | None:
     )
 
 
-def filled(shape: Shape | None, at: Array, to: int) -> Shape:
+def pad_triangles(shape: Shape | None, at: Array, to: int) -> Shape:
     """A shape made up to a multiple of `to` triangles by specks: a sampler of light keeps the
     number of triangles that it began with."""
     count = 0 if shape is None else len(shape.faces)

@@ -26,7 +26,7 @@ from simulator.studio.tracing.loaded_scene import (
     room_for,
     stage_for,
 )
-from simulator.studio.tracing.merged_meshes import sort
+from simulator.studio.tracing.merged_meshes import sort_pieces
 from simulator.studio.tracing.mitsuba_variant import mitsuba
 from simulator.studio.tracing.surface_structure import structured
 from simulator.world.pictures.noise_tiles import TILE, patch
@@ -218,7 +218,7 @@ def _staged(
     ):
         return _shown[3]
     _shown = None
-    sorts = sort(placed, view.eye)
+    sorts = sort_pieces(placed, view.eye)
     stage = stage_for(room_for(sorts, light.lamps))
     if not stage.is_warm:  # else the first picture has a kernel of its own
         stage.show(sorts, light)

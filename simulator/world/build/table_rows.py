@@ -27,7 +27,7 @@ from simulator.world.pages.page_html import to_html
 from simulator.world.pages.page_orders import PagePlan
 from simulator.world.pages.page_writer import Order, compose
 from simulator.world.pictures import catalogue_pictures, session_pictures
-from simulator.world.pictures.session_pictures import ALONE, Company
+from simulator.world.pictures.session_pictures import ALONE, SceneCompanions
 
 Row = dict[str, Any]
 
@@ -43,7 +43,7 @@ class WorldPlan(NamedTuple):
     shots: Sequence[catalogue_pictures.CatalogueShot]
     specs: dict[str, str]
     """Session → degradation of its picture."""
-    company: dict[str, Company]
+    company: dict[str, SceneCompanions]
     """Session → what stands beside the thing asked about; none: nothing that is not asked for."""
 
 

@@ -18,7 +18,7 @@ from mmrag.records import Record
 from simulator.message_text import counted
 from simulator.world.build.request import difficulty_of
 from simulator.world.build.table_parts import MANIFEST, SCHEMA_VERSION, TABLES
-from simulator.world.language.voices.voice_reader import whose
+from simulator.world.language.voices.voice_reader import describe_voices
 
 LADDER = "ladder.json"
 _BESIDE = ("README.md", LADDER)
@@ -173,7 +173,7 @@ def dataset_card(about: dict[str, Any], rows: dict[str, int], ladder: Ladder | N
         f"---\nlicense: apache-2.0\nconfigs:\n{configs}\n---\n\n"
         f"# A fictional world (seed {about['seed']}, size {about['request']['size']})\n\n"
         "Every name and every fact in it is invented; nothing here is true of the real world. "
-        f"Questions and pages are in the {whose(about['request']['voices'])}. "
+        f"Questions and pages are in the {describe_voices(about['request']['voices'])}. "
         "A small share of the pages carries instructions addressed to assistants, on purpose and "
         "labelled as `hostile`. Pictures, pages and facts are made by mmrag and under its licence, "
         "Apache 2.0.\n\n"

@@ -17,7 +17,7 @@ from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
 from simulator.datasets.own.line_parser import is_gaze
 from simulator.datasets.unreadable_row import problem_of
-from simulator.message_text import problems_told
+from simulator.message_text import summarise_problems
 from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
 from simulator.world.facts.domain_schema import Entity, Fact
@@ -26,14 +26,14 @@ from simulator.world.facts.look import Look
 from simulator.world.language.conversations import check_session
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.question_records import Conversation, NeededFact, Question
-from simulator.world.pages.grounding_labels import worth
+from simulator.world.pages.grounding_labels import label_for
 from simulator.world.pages.page_document import Statement
 from simulator.world.pictures.ground_truth import decode_owners
-from simulator.world.pictures.referents import Owners, asked_of, settle
+from simulator.world.pictures.referents import Owners, asked_of, referent_cues
 from simulator.world.sessions import read_world
 
 
-class Report(Record, frozen=True, kw_only=True):
+class WorldReport(Record, frozen=True, kw_only=True):
     """What was checked and what was found."""
 
     folder: str
@@ -56,10 +56,10 @@ class Report(Record, frozen=True, kw_only=True):
             "compared with the facts. "
         )
         note = f"\n{self.note}" if self.problems and self.note else ""
-        return head + problems_told(self.problems) + note
+        return head + summarise_problems(self.problems) + note
 
 
-def verify_world(folder: Path) -> Report:
+def verify_world(folder: Path) -> WorldReport:
     """Check a folder from its files alone."""
     manifest = read_manifest(folder)
     problems = damaged_files(folder, manifest)
@@ -140,8 +140,8 @@ def _report(
     answers: int = 0,
     statements: int = 0,
     groundings: int = 0,
-) -> Report:
-    return Report(
+) -> WorldReport:
+    return WorldReport(
         folder=str(folder),
         files=len(manifest["files"]),
         answers=answers,
@@ -240,7 +240,7 @@ def _check_referents(table: Path, facts: FactBase) -> list[str]:
         kinds = [facts.entity(name).kind for name in visible]
         said = zip(extra["settled_by"], extra["gaze"], strict=True)
         open_to_gaze = "gaze" in extra["settled_by"]
-        ways = settle(owners, kinds, asked, gaze=open_to_gaze)
+        ways = referent_cues(owners, kinds, asked, gaze=open_to_gaze)
         for number, (way, one, (stored, gaze)) in enumerate(zip(ways, asked, said, strict=True)):
             name = f"{row['session_id']}-{number}"
             if way != stored:
@@ -318,7 +318,7 @@ def _check_grounding(
             problems.append(f"{where}: grounding of an unknown turn or page")
             continue
         needs = [msgspec.convert(n, NeededFact) for n in turn.extra["needs"]]
-        label = worth(states, needs, facts)
+        label = label_for(states, needs, facts)
         if label != GROUNDING_LABELS[row["label"]]:
             problems.append(
                 f"{where}: labelled {GROUNDING_LABELS[row['label']]}, but it is {label}"

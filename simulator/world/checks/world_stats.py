@@ -17,7 +17,7 @@ from simulator.world.build.world_manifest import read_manifest
 from simulator.world.checks import published_figures
 from simulator.world.checks.verify import stream
 from simulator.world.facts.look import LABELLED, Look
-from simulator.world.language.voices.voice_reader import whose
+from simulator.world.language.voices.voice_reader import describe_voices
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
 from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
 from simulator.world.pictures.ground_truth import decode_owners
@@ -180,7 +180,7 @@ def _language(manifest: dict[str, Any]) -> str:
     voices = manifest["request"].get("voices")
     if not voices:
         return "Questions and pages of a generator before there were voices."
-    return f"Questions and pages in the {whose(voices)}."
+    return f"Questions and pages in the {describe_voices(voices)}."
 
 
 def _voices(sessions: list[Session]) -> Iterable[WorldFigure]:

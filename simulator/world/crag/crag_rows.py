@@ -24,7 +24,7 @@ from mmrag.errors import UsageError
 from mmrag.files.atomic import atomic_path
 from simulator.world.build.randomness import Draw
 from simulator.world.crag.crag_stage import CragStage
-from simulator.world.crag.entity_lines import SheetLine, before, sheet
+from simulator.world.crag.entity_lines import SheetLine, before, entity_lines
 from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
 from simulator.world.crag.questions.templates import PageNeed
 from simulator.world.facts.fact_wording import say_day
@@ -149,7 +149,7 @@ def answered_by(pages: Sequence[CragPage], asked: CragQuestion) -> bool:
 def _answering(
     stage: CragStage, asked: CragQuestion, number: int, need: PageNeed, draw: Draw, copy: int
 ) -> CragPage:
-    lines = sheet(stage, need.name, asked.at)
+    lines = entity_lines(stage, need.name, asked.at)
     wanted = [line for line in lines if _meets(line, need)]
     rest = [line for line in draw.shuffled(lines) if line not in wanted]
     shown = draw.shuffled([*wanted, *rest[: _LINES - len(wanted)]])
@@ -171,7 +171,7 @@ def _others(stage: CragStage, asked: CragQuestion, draw: Draw, many: int) -> lis
         about = draw.pick(names) if draw.chance(0.35) else draw.pick(pool)
         old = draw.chance(0.4)
         at = before(stage, asked.at) if old else asked.at
-        lines = [line for line in sheet(stage, about, at)
+        lines = [line for line in entity_lines(stage, about, at)
                  if not any(need.name == about and (_meets(line, need) or (not old and
                             line.noun == need.noun)) for need in asked.needs)]  # fmt: skip
         lines = _still_false(stage, asked, about, lines) if old else lines
@@ -184,7 +184,7 @@ def _still_false(
     stage: CragStage, asked: CragQuestion, about: str, lines: list[SheetLine]
 ) -> list[SheetLine]:
     """Without the lines of an old page that happen to say what is needed all the same."""
-    now = {(line.noun, line.text) for line in sheet(stage, about, asked.at)}
+    now = {(line.noun, line.text) for line in entity_lines(stage, about, asked.at)}
     nouns = {need.noun for need in asked.needs if need.name == about}
     return [line for line in lines if line.noun not in nouns or (line.noun, line.text) not in now]
 

@@ -19,7 +19,7 @@ class SheetLine(NamedTuple):
     day: str = ""
 
 
-def sheet(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+def entity_lines(stage: CragStage, name: str, at: str) -> list[SheetLine]:
     """Everything that pages may say of what is called so; empty for a name that nobody has."""
     return [
         *_film(stage, name),

@@ -95,7 +95,7 @@ class Names:
         raise UsageError(f"the names like {pattern!r} are used up; ask for fewer entities.")
 
 
-def room(pattern: str) -> int:
+def name_capacity(pattern: str) -> int:
     """How many names of a pattern, as it stands, each seed has for its own."""
     return math.prod(len(words_of(slot)) for slot in _SLOT.findall(pattern)) // MAX_SEED
 
@@ -169,7 +169,7 @@ def _fillings(seed: int, pattern: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The words that fill a pattern, of this seed and no other; a longer one when they end."""
     for _ in range(_LENGTHENED):
         slots = [words_of(slot) for slot in _SLOT.findall(pattern)]
-        here = room(pattern)
+        here = name_capacity(pattern)
         size = here * MAX_SEED
         key = int.from_bytes(hashlib.sha256(pattern.encode()).digest()[:8], "big")
         for number in range(seed * here, (seed + 1) * here):

@@ -39,12 +39,12 @@ from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.facts.look import KINDS
 from simulator.world.language.english import utter
 from simulator.world.language.filled_needs import (
-    Filled,
+    FilledNeed,
     Moment,
     Statistics,
-    fill,
+    fill_need,
     is_mistaken,
-    points,
+    points_at_view,
 )
 from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answer_wordings import say_answer
@@ -93,7 +93,7 @@ class Balance:
         of_visual = (1 - EXTERNAL) * n - self.visual
         return of_type + of_speed + (of_visual if visual else -of_visual)
 
-    def add(self, filled: Filled, question: Question) -> None:
+    def add(self, filled: FilledNeed, question: Question) -> None:
         """One more question."""
         self.turns += 1
         self.types[question.query_type] += 1
@@ -360,7 +360,7 @@ class _Session:
         self._said = ""
         self._mine = Balance()
         self._shifted = 0
-        self.filled: list[Filled] = []
+        self.filled: list[FilledNeed] = []
         self.questions: list[Question] = []
         self.missed = 0
         """What did not come out as planned: shifts that are wanting, answers to the other side."""
@@ -392,9 +392,9 @@ class _Session:
         often = 1 + max((now.used[w.id] for w in may), default=0)
         ranks = {w.id: self._rank(w, i, now) - 2 * now.used[w.id] / often for w in may}
         ranked = sorted(may, key=lambda w: ranks[w.id], reverse=True)
-        second: Filled | None = None
+        second: FilledNeed | None = None
         for need in ranked:
-            filled = fill(need, self._moment(i, need))
+            filled = fill_need(need, self._moment(i, need))
             if filled is None or self._given_away(filled):
                 continue
             if filled.as_wanted:
@@ -514,7 +514,7 @@ class _Session:
         is_named = last.answer.kind == "entity"
         return self._facts.entity(last.answer.value) if is_named else last.subject
 
-    def _given_away(self, filled: Filled) -> bool:
+    def _given_away(self, filled: FilledNeed) -> bool:
         """Whether the words, or an earlier turn, name the answer: copying must not help."""
         answer, kind = filled.answer, filled.answer.kind
         text, _ = say_answer(answer, self._facts)
@@ -525,7 +525,7 @@ class _Session:
         ids = [answer.value] if kind == "entity" else list(answer.value)
         return any(self._facts.entity(e).name in self._said for e in ids)
 
-    def _add(self, i: int, filled: Filled) -> None:
+    def _add(self, i: int, filled: FilledNeed) -> None:
         said = filled.want.meanings[self._main.kind]
         self._text_clue = self._text_clue or (said.is_visual and self._is_legible)
         question = self._question(i, filled)
@@ -537,7 +537,7 @@ class _Session:
         self._said = f"{self._said}\n{question.text}\n{question.answer}"
         self._shifted += question.domain != self._plan.domain and self._shifts(filled.want)
 
-    def _question(self, i: int, filled: Filled) -> Question:
+    def _question(self, i: int, filled: FilledNeed) -> Question:
         need, subject, main = filled.want, filled.subject, self._main
         said = need.meanings[main.kind]
         draw = Draw(self._facts.seed, self._plan.id, i, "words")
@@ -582,7 +582,7 @@ class _Session:
             choice=filled.choice,
         )
 
-    def _domain(self, filled: Filled) -> str:
+    def _domain(self, filled: FilledNeed) -> str:
         """That of what is talked about: the thing, or what another domain has in its place."""
         home = self._plan.domain
         if not self._shifts(filled.want):
@@ -594,15 +594,15 @@ class _Session:
         return of[0] if of else home
 
 
-def _settled_by(i: int, filled: Filled, text: str, *, leans: bool) -> str:
+def _settled_by(i: int, filled: FilledNeed, text: str, *, leans: bool) -> str:
     if not filled.means:
         return ""
     if filled.beside:
         return "words"
-    return "history" if i and (leans or not points(text)) else "attention"
+    return "history" if i and (leans or not points_at_view(text)) else "attention"
 
 
-def _form(need: Need, filled: Filled) -> str:
+def _form(need: Need, filled: FilledNeed) -> str:
     if filled.false_premise:
         return "false-premise"
     if filled.answer.kind == "entities":

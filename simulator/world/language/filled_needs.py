@@ -81,7 +81,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledNeed:
     """A need with everything that is asked and answered."""
 
     want: Need
@@ -106,12 +106,12 @@ class Filled:
         return ("Yes", "No") if is_asked else ()
 
 
-def fill(need: Need, moment: Moment) -> Filled | None:
+def fill_need(need: Need, moment: Moment) -> FilledNeed | None:
     """The need asked now, or None where it cannot be: no such thing in view, no single answer."""
     kind = moment.main.kind
     if kind not in need.meanings or _needs_unseen_print(need, moment):
         return None
-    best: Filled | None = None
+    best: FilledNeed | None = None
     for _ in range(_DRAWS):
         try:
             best = _drawn(need, moment) or best
@@ -133,7 +133,7 @@ def _reads_print(node: Any) -> bool:
     )
 
 
-def _drawn(need: Need, moment: Moment) -> Filled | None:
+def _drawn(need: Need, moment: Moment) -> FilledNeed | None:
     things = need.things
     beside = _beside(things, moment)
     if beside is None or ("answer" in things and moment.answer is None):
@@ -160,12 +160,12 @@ def _drawn(need: Need, moment: Moment) -> Filled | None:
     means = _means(things, moment, beside)
     says = need.later if need.later and not moment.is_first else need.say
     if is_mistaken(need, main, moment.came_up):
-        pointing = tuple(text for text in (*need.say, *need.later) if points(text))
+        pointing = tuple(text for text in (*need.say, *need.later) if points_at_view(text))
         says = pointing or tuple(f"this one here again, {text}" for text in says)
     texts = tuple(_filled(text, words) for text in says)
     subject = next((e for name, e in named.items() if name in things and e is not None), main)
     turns_out = result.value if result.kind == "bool" else moment.polarity
-    return Filled(
+    return FilledNeed(
         want=need,
         program=program,
         answer=result,
@@ -180,7 +180,7 @@ def _drawn(need: Need, moment: Moment) -> Filled | None:
     )
 
 
-def points(text: str) -> bool:
+def points_at_view(text: str) -> bool:
     """Whether words point at what is in view, and do not only say "it"."""
     return re.search(r"\b(this|these|here|that)\b|\{noun\}", text, re.I) is not None
 

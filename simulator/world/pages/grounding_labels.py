@@ -82,7 +82,7 @@ def label(document: Document, needs: Sequence[NeededFact], at: str, facts: FactB
     """Label one page for one question."""
     best, passage, supports = "irrelevant", document.blocks[0], list[str]()
     for statement, block in document.statements:
-        found = worth([statement], needs, facts)
+        found = label_for([statement], needs, facts)
         if found == "answers":
             supports.append(f"{statement.entity_id}#{statement.attribute}")
         if _RANK[found] > _RANK[best]:
@@ -97,7 +97,7 @@ def label(document: Document, needs: Sequence[NeededFact], at: str, facts: FactB
     )
 
 
-def worth(states: Iterable[Statement], needs: Sequence[NeededFact], facts: FactBase) -> str:
+def label_for(states: Iterable[Statement], needs: Sequence[NeededFact], facts: FactBase) -> str:
     """The label that statements earn: that of the best of them."""
     best = "irrelevant"
     for statement in states:

@@ -50,7 +50,7 @@ class Asked(NamedTuple):
     """How it is to be settled; `words` say where things stand to each other, `history` leans."""
 
 
-def settle(
+def referent_cues(
     owners: Owners, kinds: Sequence[str], asked: Sequence[Asked], *, gaze: bool = False
 ) -> list[str]:
     """Per turn of a conversation the way by which its thing is settled, or `AMBIGUOUS`.

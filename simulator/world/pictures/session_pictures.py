@@ -28,14 +28,14 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import Look
 from simulator.world.language.conversations import quota
 from simulator.world.language.questions.question_records import Conversation
-from simulator.world.pictures.referents import AMBIGUOUS, Owners, asked_of, gazes, settle
+from simulator.world.pictures.referents import AMBIGUOUS, Owners, asked_of, gazes, referent_cues
 from simulator.world.pictures.scene import Rendered, Scene
 
 _LOOK_ALIKE = 0.5
 """How often a rival is of the same family; else it is any other of the kind."""
 
 
-class Company(Record, frozen=True):
+class SceneCompanions(Record, frozen=True):
     """How the thing asked about is to be told from what else is in view."""
 
     way: str = "alone"
@@ -44,12 +44,12 @@ class Company(Record, frozen=True):
     """Things that nothing is asked about and that the words could mean."""
 
 
-ALONE = Company()
+ALONE = SceneCompanions()
 
 
 def plan_company(
     sessions: Sequence[Conversation], facts: FactBase, request: Request
-) -> dict[str, Company]:
+) -> dict[str, SceneCompanions]:
     """Session → its company; those whose questions speak of neighbours bring their own. The
     sessions are those of one set whose pictures are egocentric."""
     free = [s.id for s in sessions if len(s.visible) == 1 and s.questions[0].means]
@@ -59,7 +59,7 @@ def plan_company(
     ways = [way for way, n in quota(shares, len(order)).items() for _ in range(n)]
     by_id = {session.id: session for session in sessions}
     return {
-        name: Company(way, _rivals(by_id[name], facts, request.difficulty.rivals, way))
+        name: SceneCompanions(way, _rivals(by_id[name], facts, request.difficulty.rivals, way))
         for name, way in zip(order, ways, strict=True)
         if way != "alone" and request.difficulty.rivals
     }
@@ -133,7 +133,7 @@ def session_scene(
     conversation: Conversation,
     facts: FactBase,
     request: Request,
-    company: Company = ALONE,
+    company: SceneCompanions = ALONE,
     attempt: int = 0,
 ) -> Scene:
     """What the wearer looks at: the thing asked about, the others that questions refer to, and its
@@ -187,7 +187,7 @@ def shoot(
     spec: str,
     facts: FactBase,
     request: Request,
-    company: Company = ALONE,
+    company: SceneCompanions = ALONE,
 ) -> Shot:
     """Render a session's picture until it settles what is meant, and degrade it as the spec says.
 
@@ -212,7 +212,7 @@ def _settled(
     conversation: Conversation,
     facts: FactBase,
     request: Request,
-    company: Company,
+    company: SceneCompanions,
     *,
     gaze: bool = False,
     tries: int = TRIES,
@@ -231,7 +231,7 @@ def _settled(
         rendered = renderer().compose(scene)
         owners = owners_of(rendered.masks, rendered.hand)
         by_gaze = company.way == "gaze"
-        ways = settle(owners, kinds, asked, gaze=gaze or by_gaze)
+        ways = referent_cues(owners, kinds, asked, gaze=gaze or by_gaze)
         if (AMBIGUOUS in ways) == (company.way == AMBIGUOUS) and by_gaze <= ("gaze" in ways):
             return _shot(scene, rendered, owners, visible, ways, gazes(owners, asked), request)
     return None

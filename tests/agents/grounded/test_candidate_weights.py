@@ -18,7 +18,7 @@ from mmrag.agents.grounded.question_plan import LOOKUP
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import spoken_kind
-from mmrag.cache import Cache, share
+from mmrag.cache import Cache, cache_resources
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
@@ -267,7 +267,7 @@ def test_the_agent_asks_the_web_the_same_query_once():
                       text=f"{name} is a kettle. Its maker is Foo Works. Its weight is 900 g.")
              for n, name in enumerate(NAMES)]  # fmt: skip
     counted = Counting(MemoryWebSearch(pages))
-    shared = share(Resources(web_search=counted), Cache())
+    shared = cache_resources(Resources(web_search=counted), Cache())
     query = Query(
         text=f"Who's the maker of {NAMES[0]}?", image=LazyImage.from_pil(Image.new("RGB", (8, 8)))
     )

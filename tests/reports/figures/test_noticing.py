@@ -11,7 +11,7 @@ from called_command import mmrag
 from small_runs import Equality, make_session, run_all
 
 from mmrag.records import Query, Reply, Session
-from simulator.faults.fault_kinds import faults
+from simulator.faults.fault_kinds import parse_faults
 from simulator.faults.wrong_inputs import other_conversations
 from simulator.reports.read.fault_notices import notices
 from simulator.run.engine import Rules
@@ -50,7 +50,7 @@ class Nervous:
 
 def reported(folder: Path, agent: object, sessions: list[Session] = SESSIONS) -> dict:
     run_all(
-        folder / "run", sessions, agent, Equality(), faults=faults("input@3"),
+        folder / "run", sessions, agent, Equality(), faults=parse_faults("input@3"),
         stop=StopPolicy.parse("never"),
         rules=Rules(seed=3, strangers=other_conversations(sessions)),
     )  # fmt: skip

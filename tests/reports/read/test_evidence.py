@@ -7,7 +7,7 @@ import pytest
 
 from mmrag.partial_records import StepPart
 from mmrag.records import Evidence, Reference, Step, encode
-from simulator.reports.read.evidence import look, truth_of
+from simulator.reports.read.evidence import trace_evidence, truth_of
 
 
 class Notes(msgspec.Struct):
@@ -31,7 +31,7 @@ def seen(*items: Evidence, cited: tuple[str, ...] = (), reference=REFERENCE, not
         )),
     )  # fmt: skip
     trace = msgspec.json.decode(encode(steps), type=tuple[StepPart, ...])
-    return look(trace, cited, truth_of(reference, notes or Notes()))
+    return trace_evidence(trace, cited, truth_of(reference, notes or Notes()))
 
 
 def kg(**fields) -> Evidence:

@@ -17,7 +17,7 @@ from mmrag.search.image.regions import (
     SMALL,
     SMALL_SHARE,
     Region,
-    closer,
+    closer_regions,
     regions_of,
 )
 from mmrag.search.image.views import KIND, encode_views, views_of
@@ -77,15 +77,15 @@ def test_tiny_pictures_have_no_squares() -> None:
 def test_the_best_squares_are_looked_at_closer() -> None:
     squares = [Region((0.0, 0.0, side, side), "square") for side in (100.0, 200.0, 300.0)]
     regions = [Region((0.0, 0.0, 900.0, 900.0), "whole"), *squares]
-    found = closer(regions, np.array([0.99, 0.2, 0.9, 0.2], np.float32))
+    found = closer_regions(regions, np.array([0.99, 0.2, 0.9, 0.2], np.float32))
     assert len(found) == len(squares) * len(CLOSER)  # the whole picture is none of them
     assert [round(r.box[2] - r.box[0], 6) for r in found[:2]] == [200 * part for part in CLOSER]
     for region in found[:2]:
         assert ((region.box[0] + region.box[2]) / 2, region.kind) == (100, "square")
     assert found[2].box[2] + found[2].box[0] == 100  # of two that are alike, the first
     many = regions[:1] + [Region((float(i), 0.0, i + 9.0, 9.0), "square") for i in range(20)]
-    assert len(closer(many, np.zeros(21, np.float32))) == BEST_PLACES * len(CLOSER)
-    assert closer(regions[:1], np.zeros(1, np.float32)) == []
+    assert len(closer_regions(many, np.zeros(21, np.float32))) == BEST_PLACES * len(CLOSER)
+    assert closer_regions(regions[:1], np.zeros(1, np.float32)) == []
 
 
 # -- views

@@ -24,7 +24,7 @@ from mmrag.search.index.public_package_index import export_index, import_index
 from mmrag.search.index.row_table import RowTable, write_rows
 from mmrag.search.index.sources import open_source
 from mmrag.search.serving.public_package import ImageUrl, UnifiedSearchPipeline
-from mmrag.search.web.web_search import Web
+from mmrag.search.web.web_search import HybridWebSearch
 
 
 def test_every_colour_finds_its_entity(index: Index) -> None:
@@ -65,7 +65,9 @@ def test_pages_are_found_once_with_their_passage(index: Index, source_folder: Pa
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "hybrid"])
 def test_pages_collapse_before_the_cut(index: Index, mode: str) -> None:
-    web = Web(index.web.vectors, index.web.rows, index.web.lexical, index.web.encoder, mode=mode)
+    web = HybridWebSearch(
+        index.web.vectors, index.web.rows, index.web.lexical, index.web.encoder, mode=mode
+    )
     assert len(web.search_text(["sentence number says warranty Tessaly Bridge"], 6)[0]) == 6
 
 
@@ -279,7 +281,7 @@ def test_what_is_in_the_middle_of_one_ranking_reaches_the_reranker() -> None:
         def rerank(self, _query, passages):
             return [float("35" in passage.split()) for passage in passages]
 
-    web = Web(Ranking(1000), Rows(), Ranking(0), Encoder(), reranker=Best())
+    web = HybridWebSearch(Ranking(1000), Rows(), Ranking(0), Encoder(), reranker=Best())
     assert "35" in [hit.id for hit in web.search_text(["anything"], 50)[0]][:10]
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 from small_index import COLOURS, ColourEncoder, WordEncoder, coloured, png
 
 from mmrag.agents.external.kits import SearchPipeline
-from mmrag.cache import Cache, share
+from mmrag.cache import Cache, cache_resources
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import UsageError
 from mmrag.protocols import Resources
@@ -64,7 +64,7 @@ def search(request: pytest.FixtureRequest, published: Index) -> UnifiedSearchPip
         return UnifiedSearchPipeline(published)
     resources = Resources(image_search=published.images, web_search=published.web)
     if request.param == "cached":
-        resources = share(resources, Cache(), id="x")
+        resources = cache_resources(resources, Cache(), id="x")
     return SearchPipeline(resources)
 
 

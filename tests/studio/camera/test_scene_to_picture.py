@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.looking_again import AGAIN, again
+from simulator.studio.camera.looking_again import AGAIN, retake
 from simulator.studio.camera.photo_development import develop
-from simulator.studio.camera.product_shot import studio
-from simulator.studio.camera.scene_to_picture import _name_shown, compose, outline, settled
+from simulator.studio.camera.product_shot import stage_product
+from simulator.studio.camera.scene_to_picture import _name_shown, compose, outline, stage_unhidden
 from simulator.studio.camera.staging import READABLE, can_be_read, stage
 from simulator.studio.camera.visibility import (
     corners,
@@ -219,7 +219,7 @@ def test_what_a_table_would_hide_is_not_held_up() -> None:
     plant = look("succulent", 10, 2, "Marrel Torvick")
     scene = small("succulent", main=plant, key="bench/10", legible=True, width=720, height=960,
                   entity_scale=0.44, clutter=0.9)  # fmt: skip
-    staged = settled(scene)
+    staged = stage_unhidden(scene)
     owner = glance(staged.placed, staged.light, staged.view, 90, 120).owner
     assert visible_shares(owner, staged.placed[:1], staged.view)[0] > 0.6
 
@@ -283,7 +283,7 @@ def test_a_name_behind_a_table_is_not_shown() -> None:
 
 @pytest.mark.parametrize("key", "abcdef")
 def test_a_sign_that_is_not_to_be_read_is_not_seen_edge_on(key: str) -> None:
-    staged = studio(small("sign", is_ego=False, key=key, width=96, height=96))
+    staged = stage_product(small("sign", is_ego=False, key=key, width=96, height=96))
     sign, view = staged.placed[0], staged.view
     assert not can_be_read(sign, view, 96, 96)
     wide = silhouette(sign, view, 96, 96)
@@ -294,7 +294,7 @@ def test_a_sign_that_is_not_to_be_read_is_not_seen_edge_on(key: str) -> None:
 def test_under_towers_no_pattern_of_metres_is_laid() -> None:
     for key in "abc":
         scene = small("tower", is_ego=False, key=key, width=96, height=96)
-        (floor,) = studio(scene).placed[1].thing.parts
+        (floor,) = stage_product(scene).placed[1].thing.parts
         assert np.ptp(floor.mesh.uv, axis=0).max() <= 4.01
 
 
@@ -313,7 +313,7 @@ def test_catalogue_pictures_show_the_thing_large_and_from_another_side(kind: str
     ways = set()
     for key in "abcd":
         scene = small(kind, is_ego=False, key=key, width=96, height=96)
-        staged = studio(scene)
+        staged = stage_product(scene)
         mask = silhouette(staged.placed[0], staged.view, 96, 96)
         assert 0.45 * 96 < max(np.ptp(np.nonzero(mask)[0]), np.ptp(np.nonzero(mask)[1])) < 96
         pose = staged.placed[0].pose
@@ -327,21 +327,21 @@ def test_catalogue_pictures_show_the_thing_large_and_from_another_side(kind: str
 def test_who_looks_again_sees_more() -> None:
     scene = small("jar", key="twin", entity_scale=0.5)
     plain = compose(scene)
-    closer = again(scene, "closer")
+    closer = retake(scene, "closer")
     assert closer.masks[0].sum() > 1.8 * plain.masks[0].sum()
-    level = settled(scene).view
+    level = stage_unhidden(scene).view
     assert level.roll != 0
-    assert AGAIN["level"](settled(scene), scene).view.roll == 0
+    assert AGAIN["level"](stage_unhidden(scene), scene).view.roll == 0
 
 
 @pytest.mark.proof("render")
 def test_a_look_is_the_same_whatever_was_looked_at_before() -> None:
     """What a scene has on the stage stays for the next look at it."""
     scene, other = small("jar", key="twin"), small("lamp", key="other")
-    first = [compose(scene), again(scene, "closer"), again(scene, "other side")]
+    first = [compose(scene), retake(scene, "closer"), retake(scene, "other side")]
     for key in ("x", "y"):
         compose(small("jar", key=key))  # nothing of the scene is left
-    later = [again(scene, "other side"), compose(other), again(scene, "closer"), compose(scene)]
+    later = [retake(scene, "other side"), compose(other), retake(scene, "closer"), compose(scene)]
     later = [later[3], later[2], later[0]]
     for one, two in zip(first, later, strict=True):
         assert (one.image == two.image).all()

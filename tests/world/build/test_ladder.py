@@ -19,7 +19,7 @@ from mmrag.search.session_passages import SessionSearch, set_searched_passages
 from simulator.application.truth_ladder import (
     RUNGS,
     RUNGS_WITHOUT_PICTURE,
-    climb,
+    ask_ladder,
     measure_ladder,
     query_at,
 )
@@ -63,7 +63,7 @@ def test_an_oracle_that_is_handed_the_facts_is_always_right_and_without_never(
     sessions: list[Session], truth: WorldTruth
 ) -> None:
     """Where no fact is needed, as of a name, it knows as much one stage before."""
-    asked = climb(
+    asked = ask_ladder(
         sessions,
         oracle(sessions, truth, "told"),
         make_judge("builtin"),
@@ -96,7 +96,7 @@ def test_a_failure_of_agent_or_judge_is_unscored(
 
     alive, builtin = oracle(sessions, truth, "told"), make_judge("builtin")
     for agent, judge in ((Dead(), builtin), (alive, NoJudge())):
-        (rung,) = asyncio.run(climb(sessions, agent, judge, truth, ["told"]))
+        (rung,) = asyncio.run(ask_ladder(sessions, agent, judge, truth, ["told"]))
         assert (rung.right, rung.wrong, rung.unscored) == (0, 0, rung.turns)
         text = msgspec.structs.replace(CLIMBED, rungs=(rung,)).as_text()
         assert "%" not in text

@@ -25,7 +25,7 @@ from simulator.world.checks.world_stats import world_stats
 from simulator.world.language import conversations
 from simulator.world.pictures import scene as scenes
 from simulator.world.pictures.referents import AMBIGUOUS
-from simulator.world.pictures.session_pictures import TRIES, Company, plan_company, shoot
+from simulator.world.pictures.session_pictures import TRIES, SceneCompanions, plan_company, shoot
 from simulator.world.sessions import SETTLED, World
 
 SHARES = {"alone": 0.2, "attention": 0.2, "hand": 0.2, "gaze": 0.2, "ambiguous": 0.2}
@@ -199,7 +199,7 @@ def test_what_looks_do_not_settle_is_taken_again_then_pointed_at(
 
     painter = Crowded()
     monkeypatch.setattr(scenes, "renderer", lambda: painter)
-    shot = shoot(one, "clean", plan.facts, REQUEST, Company("attention", (other,)))
+    shot = shoot(one, "clean", plan.facts, REQUEST, SceneCompanions("attention", (other,)))
     assert "hand" in shot.settled_by
     assert [scene.pointed_at for scene in painter.scenes] == [False, False, True]
     assert len({scene.key for scene in painter.scenes}) == 3

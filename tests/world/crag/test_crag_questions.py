@@ -26,7 +26,7 @@ from simulator.world.crag.crag_rows import (
     write_rows,
 )
 from simulator.world.crag.crag_stage import CragStage
-from simulator.world.crag.entity_lines import sheet
+from simulator.world.crag.entity_lines import entity_lines
 from simulator.world.crag.kg.endpoints import crag_tools
 from simulator.world.crag.questions.kg_proof import Proof, derive
 from simulator.world.crag.questions.question_set import DOMAINS, FORMS, CragQuestion, ask_questions
@@ -87,7 +87,11 @@ def test_what_a_question_needs_can_be_said_at_its_time(
 ) -> None:
     for question in asked:
         for need in question.needs:
-            said = [line for line in sheet(stage, need.name, question.at) if line.noun == need.noun]
+            said = [
+                line
+                for line in entity_lines(stage, need.name, question.at)
+                if line.noun == need.noun
+            ]
             assert [line for line in said if not need.day or line.day == need.day], need
 
 
@@ -131,7 +135,7 @@ def test_pages_state_what_they_are_said_to_and_no_others_do(
         pages = pages_of(stage, question)
         assert (len(pages), len({page.url for page in pages})) == (PAGES, PAGES)
         for number, need in enumerate(question.needs):
-            lines = sheet(stage, need.name, question.at)
+            lines = entity_lines(stage, need.name, question.at)
             texts = {
                 line.text
                 for line in lines

@@ -21,9 +21,9 @@ from simulator.world.facts.invented_names import (
     MAX_SEED,
     Names,
     longer,
+    name_capacity,
     permuted,
     real_words,
-    room,
     sound,
     words_of,
 )
@@ -111,16 +111,16 @@ def test_every_pattern_has_names_for_the_largest_world(pattern: str) -> None:
         def length() -> int:
             return len(re.sub(r"\{(.+?)\}", lambda m: draw.choice(words_of(m[1])), form))
 
-        return room(form) * sum(length() <= LONGEST for _ in range(500)) / 500
+        return name_capacity(form) * sum(length() <= LONGEST for _ in range(500)) / 500
 
-    assert room(pattern) >= 1
+    assert name_capacity(pattern) >= 1
     assert sum(fitting(f) for f in (pattern, longer(pattern), longer(longer(pattern)))) > wanted
 
 
 def test_a_name_gets_longer_when_the_shorter_ones_are_used_up() -> None:
     source = Names(3)
-    names = [source.new(JAM) for _ in range(3 * room(JAM))]
-    assert all(re.fullmatch(r"\w+ \w+ \w+ Jam", n.text) for n in names[: room(JAM) // 2])
+    names = [source.new(JAM) for _ in range(3 * name_capacity(JAM))]
+    assert all(re.fullmatch(r"\w+ \w+ \w+ Jam", n.text) for n in names[: name_capacity(JAM) // 2])
     assert re.fullmatch(r"\w+ \w+ \w+ \w+ Jam", names[-1].text)
     assert names[0].short == names[0].text.removesuffix(" Jam")
 

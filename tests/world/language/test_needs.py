@@ -18,7 +18,7 @@ from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
 from simulator.world.language.expression_parser import parse
 from simulator.world.language.expression_types import meaning
-from simulator.world.language.filled_needs import Filled, Moment, Statistics, fill
+from simulator.world.language.filled_needs import FilledNeed, Moment, Statistics, fill_need
 from simulator.world.language.voices.need_reader import Need, read_needs
 from simulator.world.language.voices.voice_reader import HELD, OPEN, VOICES, voice
 
@@ -203,10 +203,10 @@ def moments(facts: FactBase, main: Entity, answer: Entity | None = None) -> Iter
         )  # fmt: skip
 
 
-def asked(facts: FactBase, want: Need, kind: str, before: Entity | None = None) -> Filled:
+def asked(facts: FactBase, want: Need, kind: str, before: Entity | None = None) -> FilledNeed:
     for main in facts.of_kind(kind):
         for moment in moments(facts, main, before):
-            filled = fill(want, moment)
+            filled = fill_need(want, moment)
             if filled is not None and filled.as_wanted:
                 return filled
     raise AssertionError(f"{want.id} cannot be asked about a {kind}: {want.say[0]!r}")
@@ -278,7 +278,7 @@ def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBa
     town, person = facts.of_kind("town")[0], facts.of_kind("person")[0]
 
     def said(one: Need, came_up: Entity | None) -> tuple[str, ...]:
-        filled = fill(one, replace(moment, came_up=came_up, is_first=False))
+        filled = fill_need(one, replace(moment, came_up=came_up, is_first=False))
         return filled.texts if filled else ()
 
     assert said(bare, None) == said(bare, main) == said(bare, town) == ("how heavy is it",)
@@ -297,7 +297,7 @@ def test_what_came_up_and_stands_in_view_is_meant(facts: FactBase) -> None:
     one = want("kettle", **first, answer="most(both, height)", then=[after]).then[0]
 
     def meant(view: tuple[Entity, ...]) -> tuple[str, ...]:
-        filled = fill(one, replace(moment, view=view, is_first=False))
+        filled = fill_need(one, replace(moment, view=view, is_first=False))
         assert filled is not None
         assert filled.subject == other
         return filled.means
@@ -315,11 +315,11 @@ def test_small_english_of_slots(facts: FactBase) -> None:
 def test_a_bound_lies_near_what_is_usual_and_gives_nothing_away(facts: FactBase) -> None:
     one = want("kettle", type="reasoning", say=["under {sum}"], answer="it.price < sum",
                **{"with": {"sum": "near price"}})  # fmt: skip
-    said = [fill(one, m) for e in facts.of_kind("kettle") for m in moments(facts, e)]
+    said = [fill_need(one, m) for e in facts.of_kind("kettle") for m in moments(facts, e)]
     assert 0.35 < sum(f.answer.value for f in said if f) / len(said) < 0.65
     low, high = Statistics(facts).middle("kettle", "price")
     for moment in moments(facts, facts.of_kind("kettle")[0]):
-        filled = fill(one, moment)
+        filled = fill_need(one, moment)
         assert filled is not None
         (bound,) = re.findall(r"\$([\d,.]+)", filled.texts[0])
         assert 0.8 * low <= float(bound.replace(",", "")) <= 1.2 * high
@@ -330,4 +330,4 @@ def test_a_need_that_has_no_single_answer_is_not_asked(facts: FactBase) -> None:
     twin = want(
         "kettle", type="comparison", say=["which is taller"], answer="it.height < it.height"
     )
-    assert all(fill(twin, moment) is None for moment in moments(facts, main))
+    assert all(fill_need(twin, moment) is None for moment in moments(facts, main))

@@ -22,9 +22,9 @@ from simulator.world.language.voices.voice_reader import (
     VOICES,
     Voice,
     content_of,
+    describe_voices,
     named,
     voice,
-    whose,
 )
 from simulator.world.language.voices.voice_rules import WEB, check_voice
 
@@ -246,8 +246,8 @@ def test_the_shipped_voices_can_stand_in_one_world() -> None:
 
 
 def test_who_may_have_read_them_is_said() -> None:
-    assert whose(HELD) == "held-out voices hazel, rowan and willow"
-    assert whose(["plain", "elm"]) == (
+    assert describe_voices(HELD) == "held-out voices hazel, rowan and willow"
+    assert describe_voices(["plain", "elm"]) == (
         "open voice elm, own voice plain (mixed: the slices by voice tell them apart)"
     )
 

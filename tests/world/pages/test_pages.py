@@ -18,7 +18,7 @@ from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
 from simulator.world.language.askable_things import askable
 from simulator.world.language.questions.question_records import NeededFact
-from simulator.world.pages.grounding_labels import MOST_PAGES, Grounder, label, worth
+from simulator.world.pages.grounding_labels import MOST_PAGES, Grounder, label, label_for
 from simulator.world.pages.page_document import STYLES, Block, Document, PageLine, Section
 from simulator.world.pages.page_html import to_html
 from simulator.world.pages.page_orders import is_withheld, plan_pages, styles_for
@@ -240,7 +240,7 @@ def test_half_an_answer_says_which_half(facts: FactBase) -> None:
     order = order_for(facts, "book-00005", "news", must=(needs[1].attribute,))
     found = label(compose(order, facts), needs, facts.window[1], facts)
     assert (found.label, found.supports) == ("answers", (f"book-00005#{needs[1].attribute}",))
-    assert worth([], needs, facts) == "irrelevant"
+    assert label_for([], needs, facts) == "irrelevant"
 
 
 # -- the plan

@@ -15,7 +15,7 @@ from simulator.world.pictures.ground_truth import (
     encode_owners,
     owners_of,
 )
-from simulator.world.pictures.referents import AMBIGUOUS, Asked, gaze_at, settle
+from simulator.world.pictures.referents import AMBIGUOUS, Asked, gaze_at, referent_cues
 
 MUG, PLATE = "mug", "plate"
 MIDDLE = (70, 110, 60, 80)
@@ -39,7 +39,7 @@ def this(way: str = "attention", *could: str) -> Asked:
 def way(
     owners: NDArray[np.uint8], *asked: Asked, kinds: tuple[str, ...] = (MUG, MUG), **more: bool
 ):
-    return settle(owners, kinds, asked, **more)
+    return referent_cues(owners, kinds, asked, **more)
 
 
 def test_a_thing_is_alone_where_no_other_could_be_meant() -> None:

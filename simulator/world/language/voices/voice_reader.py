@@ -139,12 +139,12 @@ def named(spec: str) -> tuple[str, ...]:
     return names
 
 
-def whose(names: Iterable[str]) -> str:
+def describe_voices(names: Iterable[str]) -> str:
     """Which voices these are and who may have read them, for the head of every report.
 
-    >>> whose(["elm", "alder"])
+    >>> describe_voices(["elm", "alder"])
     'open voices alder and elm'
-    >>> whose(["larch", "alder"])
+    >>> describe_voices(["larch", "alder"])
     'open voice alder, held-out voice larch (mixed: the slices by voice tell them apart)'
     """
     kinds: dict[str, list[str]] = {}

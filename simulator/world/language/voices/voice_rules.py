@@ -20,7 +20,7 @@ _PARTS = {"titles": 4, "leads": 4, "chatter": 10, "headings": 6}
 _SLOT = re.compile(r"\{(\w*)\}")
 
 
-class Wrong(NamedTuple):
+class VoiceProblem(NamedTuple):
     """What is wrong with a line of a voice."""
 
     file: str
@@ -36,10 +36,10 @@ class File(NamedTuple):
 
     said: dict[str, Any]
     needs: list[Need]
-    wrong: list[Wrong]
+    wrong: list[VoiceProblem]
 
 
-def check_voice(folder: Path) -> list[Wrong]:
+def check_voice(folder: Path) -> list[VoiceProblem]:
     """Everything that is wrong with a voice; empty when it can be used."""
     return [wrong for file in read_files(folder).values() for wrong in file.wrong]
 
@@ -67,12 +67,12 @@ def read_file(path: Path) -> File:
         kinds = tuple(domain["kinds"])
         needs, more = read_needs(f"{path.parent.name}/{path.stem}", said.get("needs"), kinds)
         faults += more
-    wrong = [Wrong(path.name, _line(lines, where), words) for where, words in faults]
+    wrong = [VoiceProblem(path.name, _line(lines, where), words) for where, words in faults]
     return File(said, needs, wrong)
 
 
 def _unread(path: Path, line: int, words: str) -> File:
-    return File({}, [], [Wrong(path.name, line, words)])
+    return File({}, [], [VoiceProblem(path.name, line, words)])
 
 
 def _parsed(path: Path) -> tuple[dict[str, Any], dict[str, int]] | File:
@@ -83,7 +83,7 @@ def _parsed(path: Path) -> tuple[dict[str, Any], dict[str, int]] | File:
     try:
         text = bounded_yaml.read_text(path)
         node = bounded_yaml.compose(text)
-        if lost := [Wrong(path.name, line, words) for line, words in _lost(node, "")]:
+        if lost := [VoiceProblem(path.name, line, words) for line, words in _lost(node, "")]:
             return File({}, [], lost)
         value = None if node is None else bounded_yaml.value_of(node)
     except OSError as error:
