@@ -425,7 +425,7 @@ best_precision rich_precision first_gain best_gain rich_spare
 NAMES = (*_COLUMNS.split(), *Signs._fields, *MEANINGS)
 """The columns of a row, in order."""
 
-_MAX_TARGETS = 3_000
+_MAX_TARGETS = 250
 _MAX_TOLD = 60
 """Words of a reply whose meaning is looked at."""
 

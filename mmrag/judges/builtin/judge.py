@@ -41,7 +41,7 @@ SURE = 0.9
 """Below this chance of either side the judge calls itself unsure."""
 WARY = 1.0
 """How sure of a wrong reply, in log-odds, the wary trees must be to overrule the others."""
-_BATCH = 512
+_BATCH = 128
 MAX_REFERENCE_CHARS = 1_000
 """A longer reference is judged on its beginning."""
 
@@ -209,7 +209,7 @@ def _as_signs(text: str, question: str, references: tuple[str, ...]) -> tuple[Ou
 
 def in_western_notation(item: JudgeItem) -> JudgeItem:
     """An item that the rules for other languages can read; the same where nothing is Chinese."""
-    if not any(map(is_chinese, (item.prediction, *item.references))):
+    if not is_chinese(" ".join((item.prediction, *item.references))):
         return item
     # Cutting into words needs a dictionary: of no use where the reply has no Chinese word.
     cut = words_of if is_chinese(item.prediction) else list
@@ -308,11 +308,12 @@ def _stands(reference: str, text: str) -> bool:
     return guessed or (len(one) > 3 and one in other and not ENGLISH.search(text))
 
 
-@lru_cache(maxsize=5_000)
+@lru_cache(maxsize=2_000)
 def _normal_forms(references: tuple[str, ...]) -> frozenset[str]:
     return frozenset(filter(None, map(normalise, references)))
 
 
+@lru_cache(maxsize=2_000)
 def _bounded(references: tuple[str, ...]) -> tuple[str, ...]:
     if all(0 < len(r) <= MAX_REFERENCE_CHARS and not _nothing(r) for r in references):
         return references

@@ -60,7 +60,7 @@ class Wording:
         return "".join(word[0] for word in self.reading.words if word not in STOPWORDS)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2_000)
 def wordings(reference: str) -> tuple[Wording, ...]:
     """The reference itself, without its brackets or its explanation, and each side of an "or"."""
     texts = [reference]
@@ -87,7 +87,7 @@ def _explained(reference: str) -> list[str]:
     return [text for text in (first, clause) if text != reference and len(text.split()) > 1]
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2_000)
 def parts(reference: str) -> tuple[Wording, ...]:
     """The members of a reference that is a list ("Green, White and Orange"); else nothing."""
     pieces = [piece for piece in _LIST.split(_BRACKETS.sub(" ", reference)) if piece.strip()]

@@ -119,7 +119,7 @@ class Reading:
             at = self.compact.find(compact, at + 1)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2_000)
 def read_short(text: str) -> Reading:
     """A question or reference, remembered: many predictions are judged against the same ones."""
     return Reading(text)
