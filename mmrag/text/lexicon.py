@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 
 def word_set(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
+
+
+def phrases(pattern: str) -> re.Pattern[str]:
+    r"""Compile a pattern in which case does not matter and a blank stands for any white space.
+
+    >>> bool(phrases(r"no longer\b").match("No\nlonger"))
+    True
+    """
+    return re.compile("(?i)" + pattern.replace(" ", r"\s+"))
 
 
 STOPWORDS = word_set("""

@@ -33,6 +33,7 @@ from mmrag.metrics.overlap import words_of
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict
 from mmrag.text.chinese import is_chinese, western
+from mmrag.text.lexicon import phrases
 from mmrag.text.normalise import normalise, plain, same_signs, words
 from mmrag.text.refusals import ENGLISH, declines, missing_in
 
@@ -239,9 +240,9 @@ def _wrong(item: JudgeItem) -> Outcome:
 
 
 _ABOUT_ONESELF = re.compile(r"(?i)\b(?:i|me|my|we|idk|dunno|sorry)\b|\byou\b")
-_UNTOLD = re.compile(
-    r"(?i)\W*(?:(?:it|the\s+\w+)\s+(?:does\s*n[o']t|says\s+nothing)\b|(?:it\s+is\s+)?not\s+(?:stated|told"
-    r"|given|mentioned|specified)\b)"
+_UNTOLD = phrases(
+    r"\W*(?:(?:it|the \w+) (?:does\s*n[o']t|says nothing)\b|(?:it is )?not (?:stated|told|given"
+    r"|mentioned|specified)\b)"
 )
 _EXACT = "equal to a reference"
 

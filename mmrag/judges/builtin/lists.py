@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from mmrag.judges.builtin.parsed_question import Ruling, Target, Wording, tells
 from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.text.lexicon import NEGATIONS, word_set
+from mmrag.text.lexicon import NEGATIONS, phrases, word_set
 from mmrag.text.normalise import sentences
 from mmrag.text.numbers import is_number
 
@@ -353,9 +353,8 @@ def heaped(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | 
     return None
 
 
-_SPLIT = re.compile(
-    r"(?i)\s*[,;|\n&]\s*(?:(?:and|or)\s+)?|\s+(?:and|plus|(?:together |along )?with"
-    r"|as well as)\s+|\s+[-•*]\s+"
+_SPLIT = phrases(
+    r"\s*[,;|\n&]\s*(?:(?:and|or) )?| (?:and|plus|(?:together |along )?with|as well as) | [-•*] "
 )
 _BRACKETS = re.compile(r"\([^()]*\)")
 _ALL = re.compile(
@@ -363,53 +362,48 @@ _ALL = re.compile(
     r"|cities|colou?rs|ingredients|members|founders|nephews|brothers"
     r"|sisters|moons|suits|lovers|allergens|flavou?rs|bones|instruments|things)\b|^\s*name\b"
 )
-_MANY = re.compile(
-    r"(?i)\b(?:which|what)\s+(?!(?:is|was|does|has|its|his|this|causes|happens|makes)\b)"
-    r"(?:(?:two|three|four|five|six|seven|other|of\s+these)\s+)?\w{2,}[^suia\W]s\b(?!')"
-    r"|\b(?:stars?|starred|between)\b"
+_MANY = phrases(
+    r"\b(?:which|what) (?!(?:is|was|does|has|its|his|this|causes|happens|makes)\b)(?:(?:two|three"
+    r"|four|five|six|seven|other|of these) )?\w{2,}[^suia\W]s\b(?!')|\b(?:stars?|starred|between)\b"
 )
-_AND = re.compile(r"(?i)\s(?:and|plus|as well as|together with|along with)\s|\w\s*[&+]\s*\w")
-_BETWEEN = re.compile(r"(?i)^.{0,30}\bbetween\s+")
-_JOINED = re.compile(
-    r"(?i),\s*(?:and\s+)?|\s+(?:and|plus|as well as|together with|along with)\s+|\s*[&+]\s*"
-)
-_ONE = re.compile(r"(?i)\b(?:one of|any of|an example|where)\b")
-_ORDER = re.compile(r"(?i)\b(?:order|sequence|ranked|ranking|from \w+ to \w+)\b")
+_AND = phrases(r"\s(?:and|plus|as well as|together with|along with)\s|\w\s*[&+]\s*\w")
+_BETWEEN = phrases(r"^.{0,30}\bbetween ")
+_JOINED = phrases(r",\s*(?:and )?| (?:and|plus|as well as|together with|along with) |\s*[&+]\s*")
+_ONE = phrases(r"\b(?:one of|any of|an example|where)\b")
+_ORDER = phrases(r"\b(?:order|sequence|ranked|ranking|from \w+ to \w+)\b")
 _HEDGE = re.compile(r"(?i)\b(?:or|perhaps|maybe|might|not|never)\b")
-OPTION = re.compile(r"(?i)\s*[,;|\n/]\s*(?:(?:and|or)\s+)?|\s+or\s+|\s+and\s+|\s+[-•*]\s+")
+OPTION = phrases(r"\s*[,;|\n/]\s*(?:(?:and|or) )?| or | and | [-•*] ")
 """What sets the members of a list, or several options, apart."""
 _WORD = re.compile(r"[^\W_]")
-_NAMED = re.compile(
-    r"(?i)\b(?:for short|to give|real name|in full|by another name|as \w+ (?:would )?(?:say"
-    r"|call)|if you (?:like|prefer)|she|he)\b"
+_NAMED = phrases(
+    r"\b(?:for short|to give|real name|in full|by another name|as \w+ (?:would )?(?:say|call)"
+    r"|if you (?:like|prefer)|she|he)\b"
 )
-_SETTLED = re.compile(
-    r"(?i)\b(?:it(?:'s| is| was)|that(?:'s| is| was)|for certain|certainly|definitely|final)\b"
+_SETTLED = phrases(
+    r"\b(?:it(?:'s| is| was)|that(?:'s| is| was)|for certain|certainly|definitely|final)\b"
 )
-_ASKS_ITSELF = re.compile(r"(?i)\bor\b[^.?!]*\?\s+\w")
+_ASKS_ITSELF = phrases(r"\bor\b[^.?!]*\? \w")
 _OR = re.compile(r"(?i)\b(?:or|xor|versus)\b|\w\s*/\s*\w")
 _OR_SPLIT = re.compile(r"(?i)\s*(,?\s*\b(?:and/or|or|xor|versus)\b|,|(?<=\w)\s*/\s*(?=\w))\.?\s*")
-_ALIAS = re.compile(
-    r"(?i)\W*(?:so|more|less|fewer|thereabouts|about|around|roughly|approximately|nearly|simply"
-    r"|just|at least|better|rather"
-    r"|in other words|also|known|called|as it is|whatever|something|later|earlier|above|over"
-    r"|under|below|if you (?:like|prefer|will|want)|to be)\b"
+_ALIAS = phrases(
+    r"\W*(?:so|more|less|fewer|thereabouts|about|around|roughly|approximately|nearly|simply|just"
+    r"|at least|better|rather|in other words|also|known|called|as it is|whatever|something|later"
+    r"|earlier|above|over|under|below|if you (?:like|prefer|will|want)|to be)\b"
 )
 _GUESS_SPLIT = re.compile(r"(?i)[,;.?!]|\b(?:or|and|but|though|although)\b")
-_EQUALLY = re.compile(
-    r"(?i)\b(?:equally|as well|just as|then again|alternatively|both (?:readings|are)"
-    r"|also (?:be|possible)|one of (?:th|the)|hard to say|cannot decide)\b"
+_EQUALLY = phrases(
+    r"\b(?:equally|as well|just as|then again|alternatively|both (?:readings|are)|also (?:be"
+    r"|possible)|one of (?:th|the)|hard to say|cannot decide)\b"
 )
 _VAGUE = word_set(
     "later more less earlier sure certain wrong mistaken something somebody someone "
     "lot little hard help want like see say tell find check look"
 )
-_ITEM = re.compile(r"(?i)[,;|\n/:•*?]|\s-\s|\b(?:and|or)\b|&|(?<=\d)\s+(?=\d)")
-_CHOICE = re.compile(r"(?i)\W*(?:candidates?|options?|one of|it is one of|either|possib\w+)\b")
-HEDGE = re.compile(
-    r"(?i)\b(?:perhaps|maybe|might|may|could|possibly|possible|probably|alternatively"
-    r"|then again|conceivably|equally|either"
-    r"|just as (?:probably|likely)|not rule out|depending|candidates?)\b"
+_ITEM = phrases(r"[,;|\n/:•*?]|\s-\s|\b(?:and|or)\b|&|(?<=\d) (?=\d)")
+_CHOICE = phrases(r"\W*(?:candidates?|options?|one of|it is one of|either|possib\w+)\b")
+HEDGE = phrases(
+    r"\b(?:perhaps|maybe|might|may|could|possibly|possible|probably|alternatively|then again"
+    r"|conceivably|equally|either|just as (?:probably|likely)|not rule out|depending|candidates?)\b"
 )
 _GRAY = frozenset({"gray", "grey"})
 _KINDS = (
@@ -425,17 +419,16 @@ _ONE_OR_ANOTHER = {
     for kind in _KINDS
     for one in ["|".join(sorted(kind))]
 }
-_AS_LIKELY = re.compile(r"(?i)\b(?:just\s+as|equally|as)\s+(?:likely|possible|probable)\b")
+_AS_LIKELY = phrases(r"\b(?:just as|equally|as) (?:likely|possible|probable)\b")
 _DEPENDS = re.compile(
     r"(?i)\b(?:if|unless)\b[^;.]{3,60}[;,.].{0,60}[;,.]\s*(?:if|otherwise|else)\b"
 )
 _LISTING = re.compile(
     r"(?:[,;|\n/•*]|\s-\s|\b(?:or|and)\b)(?s:.*?)(?:[,;|\n/•*]|\s-\s|\b(?:or|and)\b)"
 )
-_LEAD = re.compile(
-    r"(?i)^[^,;|\n]{2,80}?(?:\b(?:includes?|such as|like|among|either|be|is|are|was|were|one of"
-    r"|made of)"
-    r"\s+(?!(?:of|this|these|that)\b)|:\s*)"
+_LEAD = phrases(
+    r"^[^,;|\n]{2,80}?(?:\b(?:includes?|such as|like|among|either|be|is|are|was|were|one of"
+    r"|made of) (?!(?:of|this|these|that)\b)|:\s*)"
 )
 _PROSE = re.compile(r"(?i)\b(?:in|on|by|with|from|to|which|who|that|it|he|she|they|has|have|had)\b")
 _ALTERNATIVE = re.compile(r"(?i)\bor\b|\||\s/\s")

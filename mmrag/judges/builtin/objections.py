@@ -11,7 +11,7 @@ from mmrag.judges.builtin.claims import CONCESSION, Dropped, asks_judging, claim
 from mmrag.judges.builtin.lists import either, guesses, numbers_in_row, row
 from mmrag.judges.builtin.parsed_question import Target, Wording, present, tells
 from mmrag.judges.builtin.parsed_text import Cue, Reading
-from mmrag.text.lexicon import NEGATIONS
+from mmrag.text.lexicon import NEGATIONS, phrases
 from mmrag.text.normalise import sentences
 from mmrag.text.numbers import is_number
 from mmrag.text.opposites import another_attribute, flipped, has_opposites
@@ -264,7 +264,7 @@ def _ends_on_rival(asked: Reading, truth: Sequence[Wording], last: Reading) -> b
 
 
 _WORD = re.compile(r"[^\W_]")
-_COMMA = re.compile(r"(?i),\s+(?:and\s+|so\s+|while\s+)?|\s+and\s+(?=the\b|an?\s)|:\s+")
+_COMMA = phrases(r", (?:and |so |while )?| and (?=the\b|an?\s)|: ")
 _QUOTED = re.compile(r'"[^"\n]{1,150}"')
 _STATEMENT = re.compile(
     r"(?<=[a-z\d)])(?:[.;]\s+|,\s+|,?\s+(?:and|but|yet|while|whereas)\s+(?:then\s+)?)"
@@ -285,12 +285,12 @@ _NAME_ASIDE = re.compile(
 _CALLED = re.compile(r"(?:the|in|at|on|a|an|by|also|known|as|or|near)\s+")
 _DONE_BY = re.compile(r"(?:\w+ly\s)?\w+(?:ed|en|t|de|ng)\s(?:by|as)\b")
 _MADE_BY = re.compile(r"(?:an?|the)\s[^,;.]{1,40}?\sby\s")
-_PLAIN = re.compile(
-    r"(?i)\W*(?:(?:the\s+\w+|it|this|that|he|she|they|these|those|there)(?:'s|'re|\s+(?:is|was|are"
-    r"|were)))\s+(?!not\b|like\b|similar\b|close\b)"
+_PLAIN = phrases(
+    r"\W*(?:(?:the \w+|it|this|that|he|she|they|these|those|there)(?:'s|'re| (?:is|was|are"
+    r"|were))) (?!not\b|like\b|similar\b|close\b)"
 )
-_BUT_IT_IS = re.compile(
-    r"(?i)((?:;\s*|[,.]?\s+(?:but|yet|however)\b,?\s*)(?:in\s+(?:fact|truth|reality),?\s+|really,?\s+"
-    r"|actually,?\s+)?(?:(?:it|this|that|he|she|they)(?:'s|'re|\s+(?:is|was|are|were))|is|was|are|were)"
-    r"(?:\s+(?:in\s+fact|really|actually))?\s)(?:an?\s|the\s|(?-i:[A-Z])|\d)"
+_BUT_IT_IS = phrases(
+    r"((?:;\s*|[,.]? (?:but|yet|however)\b,?\s*)(?:in (?:fact|truth|reality),? |really,? "
+    r"|actually,? )?(?:(?:it|this|that|he|she|they)(?:'s|'re| (?:is|was|are|were))|is|was|are"
+    r"|were)(?: (?:in fact|really|actually))?\s)(?:an?\s|the\s|(?-i:[A-Z])|\d)"
 )

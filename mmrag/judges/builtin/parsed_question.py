@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mmrag.judges.builtin.claims import DENIAL
 from mmrag.judges.builtin.parsed_text import Reading, read_short
 from mmrag.judges.builtin.vectors import WordVectors
-from mmrag.text.lexicon import AUXILIARIES, MEASURED, NEGATIONS, PLURALS, STOPWORDS, stem
+from mmrag.text.lexicon import AUXILIARIES, MEASURED, NEGATIONS, PLURALS, STOPWORDS, phrases, stem
 from mmrag.text.normalise import sentences
 from mmrag.text.numbers import Date, is_number, same_quantity
 from mmrag.text.opposites import has_opposites
@@ -293,8 +293,8 @@ def tells(reading: Reading, truth: Sequence[Wording]) -> bool:
 
 
 _BRACKETS = re.compile(r"[(\[]([^()\[\]]*)[)\]]")
-_OR = re.compile(r"(?i)\s+or\s+|\s*/\s*|;|\baka\b|\balso known as\b")
-_LIST = re.compile(r"(?i)\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*|;|\n")
+_OR = phrases(r" or |\s*/\s*|;|\baka\b|\balso known as\b")
+_LIST = phrases(r"\s*,\s*(?:and )?| and |\s*&\s*|;|\n")
 _COMPARES = re.compile(
     r"(?i)\b(?:w[io]ns?|winner|beats?|more|less|older|younger|taller|shorter|bigger|larger|smaller"
     r"|longer|faster|slower|heavier|lighter|cheaper|dearer|earlier|later|higher|lower)\b"
@@ -304,4 +304,4 @@ _WANTS_MANY = re.compile(
     r"|nine|ten|list|examples?|all|some|types|kinds?|names|members|cast|both|starred|stars?"
     r"|countries|cities|colou?rs|people|actors|ingredients|planets|states|things|brothers|sisters|daughters|sons|do|characters|bands)\b|^\s*name\b"
 )
-_ASKS_LOSER = re.compile(r"(?i)\bwhom?\b.*\b(?:did|does|do)\b.*\b(?:beat|defeat|win\s+against)\b")
+_ASKS_LOSER = phrases(r"\bwhom?\b.*\b(?:did|does|do)\b.*\b(?:beat|defeat|win against)\b")

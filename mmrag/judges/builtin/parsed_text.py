@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, reduce
 from itertools import compress
 from operator import itemgetter, or_
 
-from mmrag.text.lexicon import NEGATIONS, STOPWORDS, stem, word_set
+from mmrag.text.lexicon import NEGATIONS, STOPWORDS, phrases, stem, word_set
 from mmrag.text.normalise import THOUSANDS, fold_case, plain, sentences
 from mmrag.text.numbers import CANONICAL, COUNTS, MONTHS, Date, Quantity, dates, quantities
 
@@ -221,9 +221,9 @@ _LONG_NUMBER = re.compile(r"\d[\d,]\d{3}")
 _YEAR_CITED = re.compile(r"(?<![\d.,])((?:1[5-9]|20)\d\d)\d{1,2}(?=[.,;)]?(?:\s|$))")
 _THOUSANDS_CITED = re.compile(r"((?<!\d)\d{1,3}(?:,\d{3})+)\d{1,2}(?!\d)")
 _POINT_APART = re.compile(r"(?<=[^\n][ ($£€¥₹/-])(\d{1,3}(?:,\d{3})*)\. (?=\d)")
-_AND_A_HALF = re.compile(
-    r"(?i)\b(?:an?\s+)?(?:(twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    r"|ninety)[-\s])?(\w+) and a half\b"
+_AND_A_HALF = phrases(
+    r"\b(?:an? )?(?:(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[-\s])?(\w+) and a half"
+    r"\b"
 )
 _POINT_ZERO = re.compile(r"(?<=\d)\.0+(?![\d.])")
 _APOSTROPHE = re.compile(r"'s\b|(?<=\w)'(?=\w)")

@@ -14,7 +14,7 @@ from mmrag.judges.builtin.lists import heaped, of_one_kind, options, wants_sever
 from mmrag.judges.builtin.parsed_question import Check, Ruling, Target
 from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.text.clock import is_time
-from mmrag.text.lexicon import AUXILIARIES, DENIALS, OPENERS, STOPWORDS, stem
+from mmrag.text.lexicon import AUXILIARIES, DENIALS, OPENERS, STOPWORDS, phrases, stem
 from mmrag.text.numbers import is_number
 from mmrag.text.opposites import has_opposites
 from mmrag.text.transliteration import foreign, sounds_like
@@ -311,38 +311,35 @@ def _misspelled(word: str, other: str) -> bool:
 _ANY = 10**6
 _VOWEL = re.compile(r"\w{4}(?<=[aeiuy])$")
 _NUMERALS = {"v": "5", "x": "10", "i": "1"}
-_ASKS_ALL = re.compile(
-    r"(?i)\b(?:full|complete|whole|entire|exact)\s+(?:name|title|address|text|sentence|wording"
-    r"|date)\b"
-    r"|\b(?:inscribed|engraved|inscription|slogan|motto|caption)\b"
-    r"|\bwhat(?:'s|\s+is|\s+stands)?\s+(?:written|printed)\b"
-    r"|\bdoes\s.{1,40}\s(?:say|read)\W*$|\b(?:who|what|when|where|which"
-    r"|how)\b.{0,40}\band\s+(?:at\s+|in\s+"
-    r"|for\s+)?(?:who|what|when|where|which|how)\b|\bthe\s+\w+\s+and\s+the\s+\w+\s+of\b"
+_ASKS_ALL = phrases(
+    r"\b(?:full|complete|whole|entire|exact) (?:name|title|address|text|sentence|wording|date)\b"
+    r"|\b(?:inscribed|engraved|inscription|slogan|motto|caption)\b|\bwhat(?:'s| is"
+    r"| stands)? (?:written|printed)\b|\bdoes\s.{1,40}\s(?:say|read)\W*$|\b(?:who|what|when|where"
+    r"|which|how)\b.{0,40}\band (?:at |in |for )?(?:who|what|when|where|which|how)\b"
+    r"|\bthe \w+ and the \w+ of\b"
 )
-_A = re.compile(r"(?i)\W*(?:it(?:'s|\s+is|\s+was)\s+)?(?:an?|some)\s")
-_ASKS_ABSENCE = re.compile(
-    r"(?i)\b(?:prohibit\w*|forbid\w*|forbad\w*|ban|bans|banned|(?:dis)?allow\w*|lack\w*|without|missing|free"
-    r"|not|n't|never|stop\w*|avoid\w*|leave\w*\s+out)\b"
+_A = phrases(r"\W*(?:it(?:'s| is| was) )?(?:an?|some)\s")
+_ASKS_ABSENCE = phrases(
+    r"\b(?:prohibit\w*|forbid\w*|forbad\w*|ban|bans|banned|(?:dis)?allow\w*|lack\w*|without"
+    r"|missing|free|not|n't|never|stop\w*|avoid\w*|leave\w* out)\b"
 )
 _NO_COMMA = re.compile(r"(?i)\bno\s*[,.:;!-]")
 _HELPERS = frozenset({"did", "does", "do", "is", "was", "were", "are", "has", "had"})
 _TWO = re.compile(r"(\w+),? or (?:an? |the )?(\w+)\?\s*$")
-_ONE_OF_TWO = re.compile(
-    r"(?i)\W*(?:it(?:'s|\s+is|\s+was)\s+)?(?:(the\s+(?:former|first)\b)|(the\s+(?:latter|second)\b)"
-    r"|(?:both|neither|either)\b)"
+_ONE_OF_TWO = phrases(
+    r"\W*(?:it(?:'s| is| was) )?(?:(the (?:former|first)\b)|(the (?:latter|second)\b)|(?:both"
+    r"|neither|either)\b)"
 )
 _THAN = re.compile(r"\bthan\b")
 _NONE = re.compile(r"(?i)\W*(?:none|nobody|no one|never|zero|nothing)\b")
-_TURNED_DOWN = re.compile(
-    r"(?i)\bfalse premise\b|^\W*(?:none|nobody|never)\b|^\W*(?:he|she|it|they"
-    r"|there)\b.{0,20}(?:\bnot\b|\bnever\b|n't\b|\bno\b)"
-    r"|^\W*no \w+|\b(?:has|have|had|is|was|are|were|did|does)\s+(?:not|never|no)\b"
-    r"|\bnever (?:ran|had|was|did|said|says|made|wrote|married|won)\b"
+_TURNED_DOWN = phrases(
+    r"\bfalse premise\b|^\W*(?:none|nobody|never)\b|^\W*(?:he|she|it|they|there)\b.{0,20}(?:\bnot\b"
+    r"|\bnever\b|n't\b|\bno\b)|^\W*no \w+|\b(?:has|have|had|is|was|are|were|did|does) (?:not|never"
+    r"|no)\b|\bnever (?:ran|had|was|did|said|says|made|wrote|married|won)\b"
 )
 _TURNS_DOWN = re.compile(
     r"(?i)\b(?:not|never|none|nobody|no|zero|without|false|myth|trick|premise|neither|nothing"
     r"|only|outside)\b|n't\b"
 )
-_TRICK = re.compile(r"(?i)\b(?:trick|myth|false premise|premise is (?:false|wrong))\b")
+_TRICK = phrases(r"\b(?:trick|myth|false premise|premise is (?:false|wrong))\b")
 _ASIDE = re.compile(r"(?i)\bother than\b|,|\bMiss\b|\bM(?:r|rs|s)\b")

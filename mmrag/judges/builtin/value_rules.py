@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mmrag.judges.builtin.parsed_question import Ruling
 from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.text.clock import Years, days, era, is_time, same_time, times, year_spans
-from mmrag.text.lexicon import APPROXIMATE, word_set
+from mmrag.text.lexicon import APPROXIMATE, phrases, word_set
 from mmrag.text.number_words import NUMBER_WORDS
 from mmrag.text.numbers import Date, Quantity, is_number, same_date, same_quantity
 from mmrag.text.opposites import another_attribute, opposed
@@ -401,13 +401,11 @@ def _overlap(first: Years, second: Years) -> float:
 
 
 _OPEN_OR_SHUT = {"open", "clos", "close", "shut"}
-_UNTIL = re.compile(
-    r"(?i)\b(?:until|till|to|from|at\s+the\s+latest|before|after|past|not|never|no\s+longer"
-    r"|re-?open\w*)\b|n't\b"
+_UNTIL = phrases(
+    r"\b(?:until|till|to|from|at the latest|before|after|past|not|never|no longer|re-?open\w*)\b"
+    r"|n't\b"
 )
-_ASKS_DAY = re.compile(
-    r"(?i)\b(?:on\s+)?(?:what|which)\s+(?:exact\s+)?(?:date|day)\b|\bexact\s+date\b"
-)
+_ASKS_DAY = phrases(r"\b(?:on )?(?:what|which) (?:exact )?(?:date|day)\b|\bexact date\b")
 _MAY_SPAN = re.compile(r"(?i)\d0s|ties\b|\bcent|\bc\.")
 _COUNTED = re.compile(
     r"(?i)^how\b|\b(?:population|number|amount|total|size|price|cost|age|weight|height|length|width"
@@ -415,11 +413,11 @@ _COUNTED = re.compile(
 )
 _LARGE = 10_000
 """Bare numbers from here on are counts, whatever the question's words."""
-_HOW_MUCH = re.compile(r"(?i)\bhow\s+(?:much|many|old)\b")
-_HOW_OLD = re.compile(r"(?i)\bhow\s+old\b")
-_BOUND = re.compile(
-    r"(?i)\b(?:over|more\s+than|at\s+least|above|under|less\s+than|fewer\s+than|up\s+to|at\s+most"
-    r"|below|exceed\w*)\s+[$€£]?\d"
+_HOW_MUCH = phrases(r"\bhow (?:much|many|old)\b")
+_HOW_OLD = phrases(r"\bhow old\b")
+_BOUND = phrases(
+    r"\b(?:over|more than|at least|above|under|less than|fewer than|up to|at most|below"
+    r"|exceed\w*) [$€£]?\d"
 )
 _LEVEL = frozenset({"over", "under", "above", "below", "sea", "level", "more", "less", "than"})
 _MARKS = word_set(
@@ -432,7 +430,7 @@ _NOT_NAME = re.compile(r"(?i)\b(?:not|or|and|edition)\b|[,;:]")
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 _MINUS = re.compile(r"(?:(?<![\w.)\]/%])-\s?|\b(?:[Mm]inus|[Nn]egative)\s+)[$€£]?\d")
 _NUMBER = re.compile(r"(?<![\d.,])\d")
-_BELOW = re.compile(r"(?i)\bbelow\s+(?:zero|freezing|sea|0)|\bsub-?zero\b|\bunder\s+(?:zero|sea)")
+_BELOW = phrases(r"\bbelow (?:zero|freezing|sea|0)|\bsub-?zero\b|\bunder (?:zero|sea)")
 _BELOW_ONE = re.compile(r"(?<![\d.,])0?\.\d+(?![\d%]|\s*%|\s+per)")
 _PARTS = {
     "half": 0.5, "halve": 0.5, "third": 1 / 3, "quarter": 0.25, "fourth": 0.25, "fifth": 0.2,
@@ -447,11 +445,9 @@ _OUT_OF = re.compile(
     r"(?<![/\d])(?:\b)(\d+|one|two|three|four|five|six|seven|eight|nine)\s*(?:\bin\b|out\s+of|/)\s*(?:every\s+)?(\d+|two|three|four|five|six|seven|eight|nine|ten)\b(?!/)"
 )
 _WORD = re.compile(r"[^\W_]")
-_VALUE_CLAUSE = re.compile(
-    r"(?i)[.;!?]\s+|,\s+(?:and\s+|but\s+|while\s+)?|\s+(?:and|but|while|whereas)\s+|\s*[\n|/]\s*"
-)
-_KIND = re.compile(
-    r"(?i)\W*(?:on|in|at|from|by)?\s*(?:which|what)\s+(?!is\b|are\b|was\b|were\b|do|did\b)\w+\s"
+_VALUE_CLAUSE = phrases(r"[.;!?] |, (?:and |but |while )?| (?:and|but|while|whereas) |\s*[\n|/]\s*")
+_KIND = phrases(
+    r"\W*(?:on|in|at|from|by)?\s*(?:which|what) (?!is\b|are\b|was\b|were\b|do|did\b)\w+\s"
 )
 _WHOSE = re.compile(r"\b\w+'s?\s")
 _MAY_SHARE = re.compile(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mmrag.judges.builtin.parsed_question import Ruling
 from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.text.lexicon import AUXILIARIES, NEGATIONS, stem, word_set
+from mmrag.text.lexicon import AUXILIARIES, NEGATIONS, phrases, stem, word_set
 from mmrag.text.normalise import sentences
 from mmrag.text.opposites import another_attribute, opposed
 
@@ -178,21 +178,19 @@ _YES_NO = {
 }
 _PRONOUNS = word_set("i it they he she you we")
 _BE = frozenset({"is", "are", "was", "were"})
-_NEGATIVE = re.compile(
-    r"""(?ix)(?<=\w)n't\b | \b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot
-      |hardly|barely
-    |scarcely|deny|denied|denies|wrong|false|untrue|incorrect|mistaken|myth|misconception|yet\s+to
-    |far\s+from|forbidden|banned|prohibited|illegal|refused?|fail(?:s|ed)?|lacks?|impossible
-    |lost\s+(?:that|its|the|his|her|their)
-    |unable|instead\s+of|rather\s+than|anything\s+but|before\s+reaching)\b
-    | (?:^|[.!?,;:]\s)\W*only\b
-    | \b(?!wire|cord|stain|loss|seam|price|end|base)\w{3,}less\b"""
+_NEGATIVE = phrases(
+    r"(?<=\w)n't\b|\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|hardly|barely"
+    r"|scarcely|deny|denied|denies|wrong|false|untrue|incorrect|mistaken|myth|misconception|yet to"
+    r"|far from|forbidden|banned|prohibited|illegal|refused?|fail(?:s|ed)?|lacks?|impossible"
+    r"|lost (?:that|its|the|his|her|their)|unable|instead of|rather than|anything but"
+    r"|before reaching)\b|(?:^|[.!?,;:]\s)\W*only\b|\b(?!wire|cord|stain|loss|seam|price|end"
+    r"|base)\w{3,}less\b"
 )
-_FREE_OF = re.compile(r"(?i)\w-free\b|\bfree\s+(?:of|from)\b")
-_WHEN = re.compile(
-    r"(?i)\W*(?:(?:about|just|around|nearly|almost|some)\s+)?(?:(?:\w+\s+){1,3}ago|(?:in|since)\s+\d{4}"
-    r"|since\s+\w+(?:\s\w+)?|from\s+\d{4}\s+on(?:wards)?|yesterday|last\s+(?:night|week|month|year)"
-    r"|every\s+\w+|always|all\s+the\s+time|(?:once|twice|several\s+times|many\s+times|often))\W*"
+_FREE_OF = phrases(r"\w-free\b|\bfree (?:of|from)\b")
+_WHEN = phrases(
+    r"\W*(?:(?:about|just|around|nearly|almost|some) )?(?:(?:\w+ ){1,3}ago|(?:in|since) \d{4}"
+    r"|since \w+(?:\s\w+)?|from \d{4} on(?:wards)?|yesterday|last (?:night|week|month|year)"
+    r"|every \w+|always|all the time|(?:once|twice|several times|many times|often))\W*"
 )
 _OWN_TIME = re.compile(
     r"(?i)\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|(?<=\s)(?-i:May)|june|july"
@@ -202,35 +200,31 @@ _OWN_TIME = re.compile(
     r"|(?:mid)?(?:day|night|week|month|year|hour|minute|decade|century|morning|noon|afternoon|evening|weekend"
     r"|season|time)s?|(?:week|centu)\w+|midnight)\b"
 )
-_EXISTS = re.compile(
-    r"(?i)^\W*(?:is|are|was|were)\s+there\b|\b(?:an?|any|some|more\s+than\s+one)\b"
+_EXISTS = phrases(r"^\W*(?:is|are|was|were) there\b|\b(?:an?|any|some|more than one)\b")
+_SOME = phrases(
+    r"\W*(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|several|many|plenty|lots|a few"
+    r"|a couple|dozens)\b(?!\s*(?:%|percent|thing|of (?:them|the)\b))"
 )
-_SOME = re.compile(
-    r"(?i)\W*(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|several|many|plenty|lots|a\s+few"
-    r"|a\s+couple|dozens)\b(?!\s*(?:%|percent|thing|of\s+(?:them|the)\b))"
-)
-_ALONE = re.compile(r"(?i)\b(?:alone|exclusively|solely|nothing\s+but|nothing\s+else\s+than)\b")
-_ANY = re.compile(r"(?i)^\W*(?:is|are|was|were)\s+there\s+any\b|\bany\b")
-_THINGS = re.compile(r"(?i)\W*\w+(?:,\s\w+){0,4},?\s+and\s+\w+\W*")
-_THAN = re.compile(
-    r"(?i)\W*(?:is|are|was|were)\s+(.+?)\s+(?:more\s+|less\s+)?(\w+)\s+than\s+(.+?)\W*$"
-)
+_ALONE = phrases(r"\b(?:alone|exclusively|solely|nothing but|nothing else than)\b")
+_ANY = phrases(r"^\W*(?:is|are|was|were) there any\b|\bany\b")
+_THINGS = phrases(r"\W*\w+(?:,\s\w+){0,4},? and \w+\W*")
+_THAN = phrases(r"\W*(?:is|are|was|were) (.+?) (?:more |less )?(\w+) than (.+?)\W*$")
 _CONTRAST = re.compile(
     r"(?i)\bnot\s+(?:only|just|merely|to\s+mention)\b|\bno\s+doubt\b|\bif only\b"
 )
 _EMPHATIC = re.compile(r"(?i)[,;]\s*no\W*$")
-_SURE = re.compile(
-    r"(?i)\W*(?:sure|surely|of\s+course|very|exactly|always|naturally|obviously|clearly|quite"
-    r"|totally|completely|entirely|without\s+(?:a\s+)?doubt|undoubtedly|affirmative|you\s+bet)\b"
+_SURE = phrases(
+    r"\W*(?:sure|surely|of course|very|exactly|always|naturally|obviously|clearly|quite|totally"
+    r"|completely|entirely|without (?:a )?doubt|undoubtedly|affirmative|you bet)\b"
 )
-_PRO_FORM = re.compile(
-    r"(?i)\W*(?:\w+ly\s+(?:speaking,?\s+)?)?(?:i|it|they|he|she|you|we|there|that|this)\s+"
-    r"(?:does|do|did|is|are|was|were|has|have|had|can|could|will|would|may|must|should)\b"
-    r"(?=\s*(?:$|[.,;!]|indeed|so\b|too\b))"
+_PRO_FORM = phrases(
+    r"\W*(?:\w+ly (?:speaking,? )?)?(?:i|it|they|he|she|you|we|there|that|this) (?:does|do|did|is"
+    r"|are|was|were|has|have|had|can|could|will|would|may|must|should)\b(?=\s*(?:$|[.,;!]|indeed"
+    r"|so\b|too\b))"
 )
-_COPULA = re.compile(
-    r"(?i)\W*(?:it|they|he|she|that|this|these|those|\w+(?:\s\w+)?)"
-    r"(?:'s|'re|\s+(?:is|are|was|were|belongs?|comes?))\b"
+_COPULA = phrases(
+    r"\W*(?:it|they|he|she|that|this|these|those|\w+(?:\s\w+)?)(?:'s|'re| (?:is|are|was|were"
+    r"|belongs?|comes?))\b"
 )
 _MORE = re.compile(
     r"(?i)\b(?:more|less|than|better|worse|cheaper|dearer|older|newer|younger|bigger|smaller|larger"
@@ -242,11 +236,11 @@ _LOOKS = re.compile(
     r"|long|short|tall|round|square|heavy|light|old|new|nice|beautiful|metal|wooden|plastic)\b"
 )
 """How a thing looks, which denies no more than another look."""
-_NO_AT_ALL = re.compile(
-    r"(?i)(?:absolutely|certainly|definitely|of course|most certainly)\s+not\b(?!\s+not)"
-    r"|not\s+at\s+all\b|by no means\b"
+_NO_AT_ALL = phrases(
+    r"(?:absolutely|certainly|definitely|of course|most certainly) not\b(?! not)|not at all\b"
+    r"|by no means\b"
 )
-_SO_IT_IS = re.compile(
-    r"(?i)(?:\bso\s+|:\s*)(?:it|they|he|she|you|there|this|that)\s+(?:does|do|is|are|can|did|was"
-    r"|were|has|have|may)(n'?t|\s+not)?\W*$"
+_SO_IT_IS = phrases(
+    r"(?:\bso |:\s*)(?:it|they|he|she|you|there|this|that) (?:does|do|is|are|can|did|was|were|has"
+    r"|have|may)(n'?t| not)?\W*$"
 )
