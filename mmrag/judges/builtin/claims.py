@@ -9,50 +9,41 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal, NamedTuple
 
 from mmrag.text.lexicon import phrases
 from mmrag.text.normalise import sentences
 
-Dropped = Literal["", "withdrawn", "denied", "mentioned", "an order"]
-"""What was left out of a reply; empty if nothing was."""
 
-
-class Claim(NamedTuple):
-    """A reply without everything that it does not claim."""
-
-    text: str
-    """What is claimed; empty where nothing is."""
-    dropped: Dropped
-
-
-def claim(text: str, *, keep_denials: bool = False) -> Claim:
-    """The part of a reply (cleaned by `plain`) that it claims.
+def claim(text: str, *, keep_denials: bool = False) -> tuple[str, str]:
+    """The part of a reply (cleaned by `plain`) that it claims, and why something was left out:
+    "withdrawn", "denied", "mentioned", "an order", or "" where nothing was.
 
     `keep_denials` is for questions whose answer may be a denial itself ("no", "he never married").
 
-    >>> claim("It was 1987. No wait, 1989.").text
+    >>> claim("It was 1987. No wait, 1989.")[0]
     '1989.'
-    >>> claim("Many think it is Sydney, but the capital is Canberra.").text
+    >>> claim("Many think it is Sydney, but the capital is Canberra.")[0]
     'the capital is Canberra.'
     """
     text, dropped = _left(text)
     if keep_denials:
-        return Claim(text, dropped)
+        return text, dropped
     kept: list[str] = []
     for clause in clauses(text):
-        reason = not_claimed(clause)
-        dropped = reason or dropped
-        if not reason:
+        if _MENTION.search(clause):
+            dropped = "mentioned"
+        elif DENIAL.search(clause) and DENIAL.search(_NO_DENIAL.sub(" ", clause)):
+            dropped = "denied"
+        else:
             kept.append(clause)
-    return Claim(" ".join(kept), dropped) if dropped else Claim(text, "")
+    return (" ".join(kept), dropped) if dropped else (text, "")
 
 
 @lru_cache(maxsize=1_024)
 def clauses(text: str) -> tuple[str, ...]:
     """Sentences cut where they turn: at "but", "although", "not …", a semicolon or a dash."""
     parts = (part.strip() for s in sentences(text) for part in _CLAUSE.split(s) if part)
-    return tuple(part for part in parts if _WORD.search(part))
+    return tuple(part for part in parts if WORD.search(part))
 
 
 def settled(text: str) -> str:
@@ -62,34 +53,30 @@ def settled(text: str) -> str:
     '1989.'
     """
     left, _ = _left(text)
-    return left if _WORD.search(left) else text
+    return left if WORD.search(left) else text
 
 
 @lru_cache(maxsize=1_024)
-def _left(text: str) -> tuple[str, Dropped]:
+def _left(text: str) -> tuple[str, str]:
     """A text without orders and what was taken back, and which of the two it lost last."""
-    bare = _without_orders(text)
+    bare = text
+    if _ORDER_CUE.search(text):
+        quotes = _OWN_ANSWER.search(text)
+        bare = " ".join(
+            s for s in sentences(text) if not (_ORDER.search(s) or (quotes and _QUOTED.match(s)))
+        )
     last = _after_correction(bare)
     return last, "withdrawn" if last != bare else "an order" if bare != text else ""
 
 
-def _without_orders(text: str) -> str:
-    if not _ORDER_CUE.search(text):
-        return text
-    quotes = bool(_OWN_ANSWER.search(text))
-    return " ".join(
-        s for s in sentences(text) if not (_ORDER.search(s) or (quotes and _QUOTED.match(s)))
-    )
-
-
 def _after_correction(text: str) -> str:
     """What stands after the last self-correction, unless that restores what stood before all."""
-    cuts = [m for m in _CORRECTION.finditer(text) if _WORD.search(text[: m.start()])]
+    cuts = [m for m in _CORRECTION.finditer(text) if WORD.search(text[: m.start()])]
     for cut in reversed(cuts):
         rest = text[cut.end() :]
         if _RESTORED.search(text[cut.start() :]):
             return text[: cuts[0].start()].strip()
-        if _WORD.search(rest):
+        if WORD.search(rest):
             return rest.strip()
     return text
 
@@ -99,15 +86,7 @@ def asks_judging(question: str) -> bool:
     return bool(_ORDER_CUE.search(question))
 
 
-def not_claimed(clause: str) -> Dropped:
-    """Why a clause claims nothing: it mentions or denies; empty if it claims."""
-    if _MENTION.search(clause):
-        return "mentioned"
-    bare = _NO_DENIAL.sub(" ", clause) if DENIAL.search(clause) else ""
-    return "denied" if DENIAL.search(bare) else ""
-
-
-_WORD = re.compile(r"[^\W_]")
+WORD = re.compile(r"[^\W_]")
 _CORRECTION = phrases(
     r"(?:\bwait\b(?! (?:for|until|time|list|in|till)\b)(?:[\s,.!:;…-]*(?:a (?:second|minute"
     r"|moment)|no|actually|sorry)\b)*|\b(?:hold|hang) on\b|\b(?:scratch|scrap|strike|forget"
@@ -167,19 +146,20 @@ _PEOPLE = (
     r"|most|some|everyone|everybody|you|friends)"
 )
 _MENTION = phrases(
-    rf"^\W*(?:while|although|though|even though|whereas|despite|unlike|like|contrary to"
-    rf"|rather than|instead of|as opposed to|in contrast (?:to|with)|compared (?:to|with)"
-    rf"|after ruling out|not to be confused|any(?:thing|one|body) (?:but|other than|except)"
-    rf"|everything but|similar to)\b|\b{_PEOPLE} (?:\w+ ){{0,3}}?(?:think|believe|assume|guess"
-    rf"|confuse|mistake|suppose|expect|say|claim|credit|associate|attribute|imagine|answer"
-    rf"|misattribute|bring up|talk about|mention|remember)\b|\b(?:often|commonly|frequently"
-    rf"|sometimes|popularly|easily|mistakenly|wrongly|erroneously|incorrectly|falsely) (?:thought"
-    rf"|believed|assumed|confused|mistaken|misattributed|credited|attributed|misidentified|given"
-    rf"|cited|named|mentioned|bring up|brought up)\b|\b(?:misconception|popular belief"
-    rf"|common (?:mistake|error|belief)|(?:confused|mixed up) with|mistaken for|at first (?:glance"
-    rf"|sight|i))\b|\bi (?:had )?(?:thought|guessed|assumed|believed)\b|\bi (?:first|initially"
-    rf"|originally|briefly|at first|once|used to|was going to|nearly|almost|considered"
-    rf"|had considered|was tempted|would have guessed)\b|\b(?:ruled?|ruling) out\b|\btempting to\b"
+    rf"^\W*(?:while|although|though(?! (?:don't quote|i m(?:ay|ight) be wrong))|even though"
+    rf"|whereas|despite|unlike|like|contrary to|rather than|instead of|as opposed to"
+    rf"|in contrast (?:to|with)|compared (?:to|with)|after ruling out|not to be confused"
+    rf"|any(?:thing|one|body) (?:but|other than|except)|everything but|similar to)\b"
+    rf"|\b{_PEOPLE} (?:\w+ ){{0,3}}?(?:think|believe|assume|guess|confuse|mistake|suppose|expect"
+    rf"|say|claim|credit|associate|attribute|imagine|answer|misattribute|bring up|talk about"
+    rf"|mention|remember)\b|\b(?:often|commonly|frequently|sometimes|popularly|easily|mistakenly"
+    rf"|wrongly|erroneously|incorrectly|falsely) (?:thought|believed|assumed|confused|mistaken"
+    rf"|misattributed|credited|attributed|misidentified|given|cited|named|mentioned|bring up"
+    rf"|brought up)\b|\b(?:misconception|popular belief|common (?:mistake|error|belief)"
+    rf"|(?:confused|mixed up) with|mistaken for|at first (?:glance|sight|i))\b"
+    rf"|\bi (?:had )?(?:thought|guessed|assumed|believed)\b|\bi (?:first|initially|originally"
+    rf"|briefly|at first|once|used to|was going to|nearly|almost|considered|had considered"
+    rf"|was tempted|would have guessed)\b|\b(?:ruled?|ruling) out\b|\btempting to\b"
     rf"|\bnatural to think\b|\byou (?:might|may|would) (?:have )?(?:expect|guess|think|thought"
     rf"|assume)\w*\b|\bcompetes with\b|\b(?:is|are|was) out\b\W*$"
 )

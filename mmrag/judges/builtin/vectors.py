@@ -19,9 +19,6 @@ class Pieces:
     def __init__(self, pieces: list[str]) -> None:
         self.index = {piece: number for number, piece in enumerate(pieces)}
 
-    def __len__(self) -> int:
-        return len(self.index)
-
     def split(self, word: str) -> list[int]:
         """Piece numbers of a lower-case word without accents."""
         whole = self.index.get(word)
@@ -48,8 +45,8 @@ class WordVectors:
         self._pieces = pieces
         # Whole numbers add up exactly, so no verdict depends on what else is in a batch.
         self._table = table.astype(np.int16)
-        low, high = math.log(2000), math.log(len(pieces))
-        ranks = np.log(np.arange(1, len(pieces) + 1))
+        low, high = math.log(2000), math.log(len(pieces.index))
+        ranks = np.log(np.arange(1, len(pieces.index) + 1))
         self._weights: list[float] = np.clip((ranks - low) / (high - low), 0.05, 1.0).tolist()
         for piece, number in pieces.index.items():
             if piece[0].isdigit():
@@ -84,7 +81,7 @@ class WordVectors:
     def forget(self) -> None:
         """Drop remembered words when there are very many; call between items, never within one."""
         if len(self._numbers) > _MAX_WORDS:
-            del self._weights[len(self._pieces) :]
+            del self._weights[len(self._pieces.index) :]
             self._new.clear()
             self._numbers = _Numbers(self)
 

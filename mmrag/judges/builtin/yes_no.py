@@ -14,7 +14,7 @@ from mmrag.text.opposites import another_attribute, opposed
 
 def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A reply against references that are yes or no, or open with it."""
-    wanted = {_TOLD.get(reading.words[0]) for reading in known if len(reading.words) == 1}
+    wanted = {TOLD.get(reading.words[0]) for reading in known if len(reading.words) == 1}
     if not wanted:
         return _opposed(asked, known, said)
     if wanted <= {None} or {True, False} <= wanted:
@@ -27,34 +27,21 @@ def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling
     told = [word == "yes" for word in said.words if word in _PLAIN]
     if told and told[0] == way and (not way) in told[1:] and len(said.words) < 25:
         return Ruling(False, "says both yes and no")
-    if way in wanted and len(said.words) > 1 and _of_another_year(asked, said):
+    asked_years, years = ({date.year for date in r.dates} - {None} for r in (asked, said))
+    if way in wanted and asked_years and years - asked_years and len(said.words) > 1:
         return Ruling(False, "the yes or no of another year")
     right, given = ("yes" if told else "no" for told in (True in wanted, way))
     return Ruling(way in wanted, f"{right} was wanted, {given} was said")
 
 
-def _of_another_year(asked: Reading, said: Reading) -> bool:
-    years = {date.year for date in asked.dates} - {None}
-    return bool(years) and bool({date.year for date in said.dates} - {None} - years)
-
-
-def says_so(known: Sequence[Reading]) -> bool:
-    """Whether references are yes or no, or open with it."""
-    return any(reading.words[0] in _TOLD for reading in known)
-
-
 def opposite(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A reply that says the opposite of the reference in one word: started a war for ended it."""
-    if len(said.words) > 15 or said.vocabulary & NEGATIONS:
+    if any(r.vocabulary & NEGATIONS or len(r.words) > 15 for r in (said, *known)):
         return None
     own = set(said.roots) - asked.stems.keys()
-    for reading in known:
-        wanted = set(reading.roots) - asked.stems.keys()
-        if len(reading.words) > 12 or reading.vocabulary & NEGATIONS:
-            return None
-        if not another_attribute(wanted, own):
-            return None
-    return Ruling(False, "the opposite of the reference")
+    if all(another_attribute(set(r.roots) - asked.stems.keys(), own) for r in known):
+        return Ruling(False, "the opposite of the reference")
+    return None
 
 
 def polarity(asked: Reading, said: Reading) -> bool | None:
@@ -71,8 +58,8 @@ def polarity(asked: Reading, said: Reading) -> bool | None:
     text = said.raw.strip()
     if _NO_AT_ALL.match(text):
         return False
-    if (opening := _YES_NO.get(said.words[0])) is not None:
-        return opening
+    if said.words[0] in _YES | _NO:
+        return said.words[0] in _YES
     if found := _SO_IT_IS.search(text):
         return not found.group(1)
     if asked.words and asked.words[0] in AUXILIARIES and (way := _implied(asked, said)) is not None:
@@ -88,19 +75,15 @@ def _implied(asked: Reading, said: Reading) -> bool | None:
     text = said.raw
     if _ALONE.search(text) and asked.places and asked.roots[asked.places[-1]] not in said.stems:
         return False  # "They live on leaves alone"
-    if _NEGATIVE.search(text) or len(said.words) > 12:
-        return _compared(asked, said)
-    if _WHEN.fullmatch(text) and not _times_itself(asked):
-        return True
-    counts = not asked.quantities and bool(_EXISTS.search(asked.text))
-    if counts and (_SOME.match(text) or (_ANY.search(asked.text) and _THINGS.fullmatch(text))):
-        return True
+    if len(said.words) <= 12 and not _NEGATIVE.search(text):
+        # Another time would deny a time that the question names.
+        timed = asked.dates or asked.quantities or _OWN_TIME.search(asked.raw)
+        if not timed and _WHEN.fullmatch(text):
+            return True
+        counts = not asked.quantities and _EXISTS.search(asked.text)
+        if counts and (_SOME.match(text) or (_ANY.search(asked.text) and _THINGS.fullmatch(text))):
+            return True
     return _compared(asked, said)
-
-
-def _times_itself(asked: Reading) -> bool:
-    """Whether a question names a time, which another one would deny."""
-    return bool(asked.dates or asked.quantities or _OWN_TIME.search(asked.raw))
 
 
 def _compared(asked: Reading, said: Reading) -> bool | None:
@@ -149,33 +132,27 @@ def _opposed(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling 
     """A reply that opens with no where the reference opens with yes, and the reverse."""
     first = {_PLAIN.get(reading.words[0]) for reading in known}
     told = _PLAIN.get(said.words[0])
-    if len(first) == 1 and told is not None and None not in first and told not in first:
+    if told is None or None in first or len(first) > 1:
+        return None
+    if told not in first:
         return Ruling(False, "yes against no")
-    if first == {told} and told is not None and asked.words and asked.words[0] in AUXILIARIES:
+    if asked.words and asked.words[0] in AUXILIARIES:
         heard = asked.vocabulary.union(*(reading.vocabulary for reading in known))
-        named = [said.words[i] for i in said.places if said.capital[i] and i > 0]
-        others = [word for word in named if word not in heard]
-        if others and not _names(known) & said.vocabulary - asked.vocabulary:
+        named, *names = (
+            {r.words[i] for i in r.places if r.capital[i] and i > 0} for r in (said, *known)
+        )
+        others = named - heard
+        if others and not set[str]().union(*names) & said.vocabulary - asked.vocabulary:
             return Ruling(False, "the same yes or no of something else")
         if len(said.words) <= 25 and not others:
             return Ruling(True, "the same yes or no")
     return None
 
 
-def _names(known: Sequence[Reading]) -> set[str]:
-    return {r.words[i] for r in known for i in r.places if r.capital[i] and i > 0}
-
-
 _PLAIN = {"yes": True, "no": False}
-_TOLD = {**_PLAIN, "true": True, "false": False, "correct": True}
-_YES_NO = {
-    word: way
-    for way, words in (
-        (True, "yes true correct right yep yeah yup aye absolutely certainly definitely indeed"),
-        (False, "no false nope nah never wrong hardly incorrect"),
-    )
-    for word in words.split()
-}
+TOLD = {**_PLAIN, "true": True, "false": False, "correct": True}
+_YES = word_set("yes true correct right yep yeah yup aye absolutely certainly definitely indeed")
+_NO = word_set("no false nope nah never wrong hardly incorrect")
 _PRONOUNS = word_set("i it they he she you we")
 _BE = frozenset({"is", "are", "was", "were"})
 _NEGATIVE = phrases(
