@@ -258,9 +258,7 @@ def staged_condition(degradation: str, stage: str) -> str:
     >>> staged_condition("low-light@3", "pointed"), staged_condition("clean", "named")
     ('low-light@3/pointed', 'named')
     """
-    if not stage:
-        return degradation
-    return stage if degradation == "clean" else f"{degradation}/{stage}"
+    return _joined(degradation, "/", stage)
 
 
 def spoken_condition(picture: str, spoken: str) -> str:
@@ -269,9 +267,13 @@ def spoken_condition(picture: str, spoken: str) -> str:
     >>> spoken_condition("low-light@3", "street@1"), spoken_condition("clean", "quiet")
     ('low-light@3+street@1', 'quiet')
     """
-    if not spoken:
-        return picture
-    return spoken if picture == "clean" else f"{picture}+{spoken}"
+    return _joined(picture, "+", spoken)
+
+
+def _joined(condition: str, sign: str, more: str) -> str:
+    if not more:
+        return condition
+    return more if condition == "clean" else f"{condition}{sign}{more}"
 
 
 class Exchange(Record, frozen=True, kw_only=True):

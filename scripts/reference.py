@@ -28,8 +28,8 @@ HEAD = """# Commands and options
 
 Made by `python scripts/reference.py` from `mmrag COMMAND --help`. Specs: [agents](agents.md),
 [models](models.md), [judges](judges.md), [search](search.md). Arguments in braces are required;
-`…` may be repeated; `[--json]` prints JSON for a program. *As NAME* means that an option is
-described at that command.
+`…` may be repeated; a default stands in brackets; `[--json]` prints JSON. *As NAME*: described at
+that command, as are arguments at the first command that takes them.
 """
 
 
@@ -52,7 +52,8 @@ def _of_ui(name: str) -> Any:
 def section(path: str, command: Any, known: dict[tuple[str, str], str]) -> str:
     """One command: what it does, its examples, and a row per argument and option.
 
-    Options that an earlier command has in the same words are only named; `known` says where.
+    Options that an earlier command has in the same words are only named, and arguments stand in the
+    first line alone; `known` says where.
     """
     context = typer.Context(command, info_name=path)
     text, _, examples = inspect.cleandoc(command.help or "").partition("\n\n\b\n")
@@ -73,9 +74,10 @@ def section(path: str, command: Any, known: dict[tuple[str, str], str]) -> str:
         argument = parameter.param_type_name == "argument"
         if argument:
             said = said.replace("; required]", "]").removesuffix("[required]").rstrip()
-        said = RANGE.sub("", said)
-        if not argument and (place := known.setdefault((name, said), path)) != path:
-            earlier.setdefault(place, []).append(f"`{name.partition(' ')[0]}`")
+        said = RANGE.sub("", said).replace("[default: ", "[")
+        if (place := known.setdefault((name, said), path)) != path:
+            if not argument:
+                earlier.setdefault(place, []).append(f"`{name.partition(' ')[0]}`")
             continue
         panels[panel].append(f"|`{name}`|{said}|")
     full = [panel for panel, rows in panels.items() if rows]

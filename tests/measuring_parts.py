@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from small_runs import write
 
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Completion, GenerateOptions, Message
@@ -26,7 +27,6 @@ from mmrag.records import (
     TurnResult,
     Usage,
 )
-from simulator.store.run_store import RunStore
 
 ROWS = {
     "sessions": "1, 2, 3, 4", "turns": "1, 2, 3, 4, 5", "verdicts": "1, 2, 3, 4, 5",
@@ -117,18 +117,16 @@ def numbered(prompt: str) -> list[str]:
 def write_run(folder: Path, sessions: int = 3, turns: int = 2) -> Path:
     """A run in which every reply says something true, and every second one something stale too."""
     image = LazyImage.from_bytes(b"no picture is looked at here")
-    with RunStore(folder) as store:
-        for number in range(sessions):
-            session = Session(
-                id=f"s{number}",
-                capture=Capture(image=image),
-                turns=tuple(asked(number, index) for index in range(turns)),
-            )
-            store.begin(number, session)
-            for index in range(turns):
-                store.commit(replied(number, index))
-        store.set_meta("judge", "none")
-    return folder
+    talks = [
+        Session(
+            id=f"s{number}",
+            capture=Capture(image=image),
+            turns=tuple(asked(number, index) for index in range(turns)),
+        )
+        for number in range(sessions)
+    ]
+    held = ((one, [replied(n, i) for i in range(turns)]) for n, one in enumerate(talks))
+    return write(folder, *held, judge="none")
 
 
 def asked(number: int, index: int) -> Turn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from PIL import Image
@@ -18,7 +18,9 @@ from mmrag.records import (
     Reference,
     Reply,
     Session,
+    Status,
     Turn,
+    TurnResult,
     Verdict,
 )
 from simulator.run.runner import Plan, run_sessions
@@ -45,6 +47,32 @@ def make_session(number: int = 0, turns: int = 4, **capture: object) -> Session:
             for i in range(turns)
         ),
     )
+
+
+OF_LETTER = {"c": Outcome.PERFECT, "i": Outcome.INCORRECT, "m": Outcome.MISSING}
+
+
+def done(session: Session, index: int, outcome: str, **given: object) -> TurnResult:
+    """A turn as it is committed: answered, and judged as one of `OF_LETTER`, unless given else."""
+    found = OF_LETTER[outcome] if outcome in OF_LETTER else Outcome(outcome)
+    return TurnResult(**{
+        "session_id": session.id, "turn_index": index, "degradation": session.degradation,
+        "query": session.turns[index].query, "status": Status.ANSWERED, "reply": Reply(text="x"),
+        "verdict": Verdict(outcome=found, judge="j"), **given,
+    })  # fmt: skip
+
+
+def write(folder: Path, *held: tuple[Session, Sequence[TurnResult]], **meta: object) -> Path:
+    """A run of these conversations, as if they had been held."""
+    with RunStore(folder) as store:
+        for name, value in {"judge": "j", **meta}.items():
+            store.set_meta(name, value)
+        places: dict[str, int] = {}
+        for session, results in held:
+            store.begin(places.setdefault(session.id, len(places)), session)
+            if results:
+                store.commit(*results)
+    return folder
 
 
 class ByNumber:

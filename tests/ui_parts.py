@@ -15,13 +15,13 @@ from random import Random
 import pytest
 import uvicorn
 from msgspec.structs import replace
+from small_runs import OF_LETTER, done, write
 
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import (
     Capture,
     Evidence,
-    Outcome,
     Reference,
     Reply,
     Session,
@@ -33,7 +33,6 @@ from mmrag.records import (
     Verdict,
     Vote,
 )
-from simulator.store.run_store import RunStore
 
 
 def find_chromium() -> str | None:
@@ -97,12 +96,13 @@ def session(number: int, degradation: str = "clean", turns: int = 4) -> Session:
     )
 
 
-PATTERNS = {"clean": "cccc", "low-light@3": "ciicc"}
-LETTER = {"c": Outcome.PERFECT, "i": Outcome.INCORRECT, "m": Outcome.MISSING}
+PATTERNS = {"clean": "cccc", "low-light@3": "cii-"}
 
 
 def result(one: Session, index: int, letter: str, text: str | None = None) -> TurnResult:
     number = int(one.id[-4:])
+    if letter == "-":  # skipped
+        return done(one, index, "i", status=Status.SKIPPED_AFTER_STOP, reply=None, verdict=None)
     page = Evidence(
         source="web", id=f"page-{number}", score=0.8, title="A page about it",
         text=f"Something else first. The answer is truth {index} as everybody knows. More words.",
@@ -111,12 +111,8 @@ def result(one: Session, index: int, letter: str, text: str | None = None) -> Tu
     hit = Evidence(
         source="image-kg", id="7", score=0.83, text="Velden Kettle", attributes={"maker": "Velden"}
     )
-    return TurnResult(
-        session_id=one.id,
-        turn_index=index,
-        status=Status.ANSWERED,
-        degradation=one.capture.degradation,
-        query=one.turns[index].query,
+    return done(
+        one, index, letter,
         reply=Reply(
             text=text or (f"truth {index}" if letter == "c" else "quite another thing"),
             citations=(page.id,),
@@ -134,8 +130,8 @@ def result(one: Session, index: int, letter: str, text: str | None = None) -> Tu
             ),
         ),
         verdict=Verdict(
-            outcome=LETTER[letter], judge="rules/1", reason="equal after normalisation",
-            votes=(Vote(judge="second", outcome=LETTER[letter], reason="agrees"),),
+            outcome=OF_LETTER[letter], judge="rules/1", reason="equal after normalisation",
+            votes=(Vote(judge="second", outcome=OF_LETTER[letter], reason="agrees"),),
         ),
         seconds=0.4,
     )  # fmt: skip
@@ -150,36 +146,19 @@ def write_run(
     said: Sequence[str] = (),
     stop: str = "strikes(2)",
 ) -> Path:
-    with RunStore(folder) as store:
-        store.set_meta("judge", "rules/1")
-        store.set_meta("config", {"data": "test", "agent": "scripted", "stop": stop})
-        futures = []
-        for number in range(sessions):
-            for degradation, pattern in PATTERNS.items():
-                one = session(number, degradation)
-                text = EVIL if evil else None
-                if said:  # in the wearer's mouth too
-                    text = said[number % len(said)]
-                    turns = (replace(turn, query=text) for turn in one.turns)
-                    one = replace(one, turns=tuple(turns))
-                futures.append(store.begin(number, one))
-                for index in range(4):
-                    if degradation != "clean" and index == 3:
-                        futures.append(
-                            store.commit(
-                                TurnResult(
-                                    session_id=one.id, turn_index=3, degradation=degradation,
-                                    status=Status.SKIPPED_AFTER_STOP, query=one.turns[3].query,
-                                )
-                            )
-                        )  # fmt: skip
-                    else:
-                        futures.append(store.commit(result(one, index, pattern[index], text)))
-        for future in futures:
-            future.result()
-        if finished:
-            store.set_meta("finished", True)
-    return folder
+    held = []
+    for number in range(sessions):
+        for degradation, pattern in PATTERNS.items():
+            one = session(number, degradation)
+            text = EVIL if evil else None
+            if said:  # in the wearer's mouth too
+                text = said[number % len(said)]
+                turns = (replace(turn, query=text) for turn in one.turns)
+                one = replace(one, turns=tuple(turns))
+            held.append((one, [result(one, i, letter, text) for i, letter in enumerate(pattern)]))
+    config = {"data": "test", "agent": "scripted", "stop": stop}
+    more = {"finished": True} if finished else {}
+    return write(folder, *held, judge="rules/1", config=config, **more)
 
 
 def slow(app: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:

@@ -19,8 +19,9 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
+from mmrag.files.images import data_uri
 from simulator.counting import counted
-from simulator.exchange.pictures import SUFFIXES, data_uri, for_browsers
+from simulator.exchange.pictures import SUFFIXES, for_browsers
 from simulator.exchange.run_facts import RunFacts, facts_of
 from simulator.store.run_reader import RunReader
 from ui.render import points

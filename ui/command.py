@@ -24,7 +24,7 @@ def ui(
     search: Annotated[str, typer.Option(help="Its index, auto or none.")] = "auto",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name by which browsers may call it, besides loopback and --host."),
+        typer.Option(help="Another name by which browsers may call it."),
     ] = None,
     agent: Annotated[list[str] | None, typer.Option(help="Offer this agent spec too.")] = None,
 ) -> None:
@@ -41,9 +41,9 @@ def bundle(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")],
     out: Annotated[
         Path | None,
-        typer.Argument(help="Folder to write, or one file NAME.html; RUN-bundle when left out."),
+        typer.Argument(help="Folder, or one file NAME.html; else RUN-bundle."),
     ] = None,
-    report: Annotated[bool, typer.Option(help="Put the report into the folder too.")] = True,
+    report: Annotated[bool, typer.Option(help="Include the report.")] = True,
 ) -> None:
     """Write a run as a folder, or one file, that opens without Python: replay and report."""
     from simulator.counting import counted

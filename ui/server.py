@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import threading
 from collections import OrderedDict
 from collections.abc import MutableMapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import MmragError
+from mmrag.files.images import media_type
 from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
 from ui.replay.kg_thumbnails import LIVE, KGShelf
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ui.pages.app import LiveSetup
     from ui.replay.catalogue import Catalogue
 
-_TYPES = {b"\xff\xd8": "image/jpeg", b"\x89P": "image/png", b"RI": "image/webp", b"GI": "image/gif"}
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 _AN_HOUR = {"Cache-Control": "private, max-age=3600"}
 """For what is asked for by a name: another world may have another picture under it."""
@@ -105,8 +104,8 @@ def make_server(
             data = load()
         except (MmragError, OSError, KeyError, ValueError):
             return Response(status_code=404)
-        kind = "audio/wav" if data[8:12] == b"WAVE" else _TYPES.get(data[:2])
-        if kind is None:  # whatever it is, it is no picture that a browser should open
+        kind = "audio/wav" if data[8:12] == b"WAVE" else media_type(data)
+        if not kind:  # whatever it is, it is no picture that a browser should open
             return Response(status_code=404)
         return Response(data, media_type=kind, headers=keep)
 
@@ -157,10 +156,6 @@ def _picture(runs: MutableMapping[str, Catalogue], run: str, digest: str) -> byt
 
 
 def _small(data: bytes) -> bytes:
-    from mmrag.files.images import decode
+    from mmrag.files.images import decode, jpeg
 
-    image = decode(data).copy()
-    image.thumbnail((192, 192))
-    buffer = io.BytesIO()
-    image.save(buffer, "JPEG", quality=85)
-    return buffer.getvalue()
+    return jpeg(decode(data), 85, side=192)

@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import SpecError
+from mmrag.protocols import Completion, GenerateOptions, Message, Model
+
+if TYPE_CHECKING:
+    from mmrag.files.images import LazyImage
+
+
+async def ask_model(
+    model: Model, name: str, options: GenerateOptions, images: tuple[LazyImage, ...] = (),
+    **values: Any,
+) -> Completion:  # fmt: skip
+    """Put one prompt, filled in, to a model, alone."""
+    prompt = render_prompt(name, **values)
+    return await model.generate([Message(role="user", text=prompt, images=images)], options)
 
 
 def render_prompt(name: str, **values: Any) -> str:

@@ -6,13 +6,14 @@ project, whatever its origin, goes through `LazyImage`, which checks size before
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 import io
 from collections.abc import Callable, Generator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import ImageError, Unavailable
 
@@ -136,6 +137,33 @@ def size_of(data: bytes, *, name: str = "picture") -> tuple[int, int]:
     """Width and height by the header of a picture that may be decoded, else `ImageError`."""
     with _opened(data, name) as opened:
         return opened.size
+
+
+def jpeg(picture: Image, quality: int, *, side: int | None = None, **more: Any) -> bytes:
+    """A picture as a JPEG, at most `side` long."""
+    if side is not None and max(picture.size) > side:
+        picture = picture.copy()
+        picture.thumbnail((side, side))
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=quality, **more)
+    return buffer.getvalue()
+
+
+def media_type(data: bytes) -> str:
+    """Of a picture by its first bytes; empty for what browsers do not show.
+
+    >>> media_type(b"GIF89a"), media_type(b"II*")
+    ('image/gif', '')
+    """
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    known = {b"\xff\xd8": "image/jpeg", b"\x89P": "image/png", b"GI": "image/gif"}
+    return known.get(data[:2], "")
+
+
+def data_uri(data: bytes, kind: str = "image/jpeg") -> str:
+    """A picture inside of text."""
+    return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def check_size(width: int, height: int, *, name: str = "picture", most: int = MAX_PIXELS) -> None:

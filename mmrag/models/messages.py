@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from typing import Any
 
 import msgspec
 
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, data_uri, jpeg
 from mmrag.protocols import Message
 from mmrag.tools import CallRequest
 
@@ -23,21 +21,15 @@ def sent(message: Message, side: int, detail: str) -> dict[str, Any]:
     if not message.images:
         return {"role": message.role, "content": message.text}
     pictures = [
-        {"type": "image_url", "image_url": {"url": data_url(i, side), "detail": detail}}
+        {"type": "image_url", "image_url": {"url": _data_url(i, side), "detail": detail}}
         for i in message.images
     ]
     return {"role": message.role, "content": [*pictures, {"type": "text", "text": message.text}]}
 
 
-def data_url(image: LazyImage, side: int) -> str:
-    """A picture as a data URL, at most `side` long, as JPEG: any server reads that."""
-    picture = image.pil()
-    if max(picture.size) > side:
-        picture = picture.copy()
-        picture.thumbnail((side, side))
-    buffer = io.BytesIO()
-    picture.save(buffer, "JPEG", quality=90)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+def _data_url(image: LazyImage, side: int) -> str:
+    """As JPEG: any server reads that."""
+    return data_uri(jpeg(image.pil(), 90, side=side))
 
 
 class _Part(msgspec.Struct):

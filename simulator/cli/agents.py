@@ -90,12 +90,12 @@ def calibrate(
         list[Path],
         typer.Argument(
             metavar="RUN...",
-            help="Runs with --agent grounded:abstain=off --after-stop generate; --stages helps.",
+            help="Runs of grounded:abstain=off with --after-stop generate; --stages helps.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="Calibration file to write.")],
     most_wrong: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of turns that may be answered wrongly.")
+        float, typer.Option(min=0, max=1, help="Largest share of wrong answers.")
     ] = 1.0,
     wrong: Annotated[
         float, typer.Option(min=0, help="What a wrong answer costs where a right one earns 1.")

@@ -44,7 +44,7 @@ def start(
     ] = None,
     turns: Annotated[
         int,
-        typer.Option(min=1, max=20, help="Questions of a conversation; several are JSON lines."),
+        typer.Option(min=1, max=20, help="Questions per conversation; several: JSON lines."),
     ] = 1,
 ) -> None:
     """Write a table of a folder's pictures, with a question and an answer to fill in for each.

@@ -38,11 +38,9 @@ def bring_in(
         str | None,
         typer.Option("--from", help="otel: traces; other formats are recognised from the file."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder of the run; else the file's name under runs.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run; else runs/NAME.")] = None,
     data: Annotated[
-        str | None, typer.Option(help="What was asked: brings pictures and references along.")
+        str | None, typer.Option(help="What was asked, with pictures and references.")
     ] = None,
     split: Annotated[str, typer.Option(help="Of the data.")] = "multi-turn",
 ) -> None:

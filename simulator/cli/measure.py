@@ -48,7 +48,7 @@ def measure(
     concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Turns at once.")] = 16,
     max_cost: Annotated[
         float | None,
-        typer.Option(min=0, help="Stop once measuring this run has cost so many dollars."),
+        typer.Option(min=0, help="Stop once this has cost so many dollars."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -79,7 +79,7 @@ def wikieval(
     seed: Annotated[int, typer.Option(help="Of ties and of the order of candidates.")] = 0,
     concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Pairs at once.")] = 8,
     max_cost: Annotated[
-        float | None, typer.Option(min=0, help="Stop once the model has cost so many dollars.")
+        float | None, typer.Option(min=0, help="Stop once this has cost so many dollars.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

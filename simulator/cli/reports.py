@@ -74,13 +74,11 @@ def register(app: typer.Typer) -> None:
 def report(
     options: Any,
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of runs.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Folder to write; RUN/report when left out.")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to write; else RUN/report.")] = None,
     title: Title = None,
     failures: Annotated[int, typer.Option(min=0, help="Failures shown with pictures.")] = 20,
     replay: Annotated[
-        str, typer.Option(help="Failures link there: the app's address, or a bundle's page.")
+        str, typer.Option(help="Where failures link to: the app's address, or a bundle's page.")
     ] = "http://127.0.0.1:7860",
     as_json: AsJson = False,
 ) -> None:

@@ -27,7 +27,7 @@ _RUN, _ANSWER = PANELS["run"], PANELS["answer"]
 
 MaxCost = Annotated[
     float | None,
-    typer.Option(min=0, help="Stop once the run has cost this many dollars.", rich_help_panel=_RUN),
+    typer.Option(min=0, help="Stop once this has cost so many dollars.", rich_help_panel=_RUN),
 ]
 Isolate = Annotated[
     bool,
@@ -37,9 +37,7 @@ Isolate = Annotated[
 ]
 IsolateMemory = Annotated[
     str | None,
-    typer.Option(
-        help="Of each such process, e.g. 4G; more is an agent error.", rich_help_panel=_ANSWER
-    ),
+    typer.Option(help="Memory of each such process, e.g. 4G.", rich_help_panel=_ANSWER),
 ]
 IsolateProcesses = Annotated[
     int | None,
@@ -49,7 +47,7 @@ ReadySeconds = Annotated[
     float | None,
     typer.Option(
         min=0,
-        help="Time limit of making the agent ready, else 600; 0: none.",
+        help="Limit on making the agent ready, else 600; 0: none.",
         rich_help_panel=_ANSWER,
     ),
 ]
@@ -133,16 +131,14 @@ def glasses(
     config: Annotated[Path | None, typer.Option(help="A YAML file; flags win over it.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
     host: Annotated[
-        str, typer.Option(help="Where to listen; others than this machine need a --token.")
+        str, typer.Option(help="Address to listen at; beyond this machine with --token.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes a free one.")
-    ] = 8780,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8780,
     token: Annotated[
         str, typer.Option(envvar="MMRAG_GLASSES_TOKEN", help="Token that apps must send.")
     ] = "",
     errors: Annotated[
-        bool, typer.Option("--errors", help="Ask the turns again that failed, and all after them.")
+        bool, typer.Option("--errors", help="Ask failed turns again, and all after them.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -173,7 +169,7 @@ def glasses(
 def resume(
     folder: RunFolder,
     errors: Annotated[
-        bool, typer.Option("--errors", help="Ask the turns again that failed, and all after them.")
+        bool, typer.Option("--errors", help="Ask failed turns again, and all after them.")
     ] = False,
     concurrency: Concurrency = 16,
     max_cost: MaxCost = None,
@@ -232,7 +228,7 @@ def seal(folder: RunFolder) -> None:
 def verify(
     folder: RunFolder,
     against: Annotated[
-        str | None, typer.Option(help="A digest by `mmrag seal`: compare with it and no more.")
+        str | None, typer.Option(help="Only compare with this digest of `mmrag seal`.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -34,7 +34,7 @@ def score(
     judge: Annotated[
         str | None,
         typer.Option(
-            help="Who judges what the protocol's rules leave open; none: incorrect. "
+            help="Judges what the protocol's rules leave open; none: incorrect. "
             "Else the verdicts that are there, else none (strict: builtin)."
         ),
     ] = None,
@@ -58,8 +58,8 @@ def score(
     seed: Annotated[int | None, typer.Option(help="Seed of the intervals and of patience.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score a run, or any system's turns: lines of {session_id, turn_index, outcome, ...} or of
-    {session_id, turn_index, question, references, prediction, is_ego}; a kit's result rows, too.
+    """Score a run, or any system's turns: lines of {session_id, turn_index, outcome} or of
+    {session_id, turn_index, question, references, prediction}, or a kit's result rows.
     """
     from mmrag.metrics.scoring_protocols import check_protocol
     from simulator.application.scores import Scores

@@ -193,7 +193,7 @@ def serve(
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name by which others may call it, besides loopback and --host."),
+        typer.Option(help="Another name by which others may call it."),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 finds a free one.")] = 8731,
     concurrency: Annotated[int, typer.Option(min=1, max=256, help="Searches at once.")] = 8,

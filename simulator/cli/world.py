@@ -42,25 +42,21 @@ def new(
         str, typer.Option(help="Whose words: open, held, or names with commas (docs/world.md).")
     ] = "open",
     difficulty: Annotated[
-        str, typer.Option(help="Preset: life, or hard (many look-alikes, little to tell them by).")
+        str, typer.Option(help="life, or hard: many look-alikes, few traits.")
     ] = "life",
     rivals: Annotated[
-        int | None, typer.Option(help="Most things in view that could be meant beside the one.")
+        int | None, typer.Option(help="Most other things in view that could be meant.")
     ] = None,
-    look_alikes: Annotated[
-        int | None, typer.Option(help="Things of the world that look like each thing.")
-    ] = None,
+    look_alikes: Annotated[int | None, typer.Option(help="Look-alikes of each thing.")] = None,
     shares: Annotated[
         Path | None, typer.Option(help="YAML: settled, look_alikes, legible, own_traits.")
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes; the bytes do not depend on it.")] = 1,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Discard an interrupted build instead of continuing.")
+        bool, typer.Option("--fresh", help="Start anew instead of continuing.")
     ] = False,
     shard: ShardOption = None,
-    text_only: Annotated[
-        bool, typer.Option("--text-only", help="Leave the pictures out (to measure the rest).")
-    ] = False,
+    text_only: Annotated[bool, typer.Option("--text-only", help="Leave the pictures out.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a world. The same command continues after an interruption."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import difflib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -119,29 +119,34 @@ class ResultRow:
         raise DataError(f"{self.where}: {theirs!r} is {value}; write {words}.")
 
 
-def read_rows(path: Path) -> Iterator[ResultRow]:
-    """Every row of a file, in order: CSV where the name ends so, else one JSON object per line."""
+def read_rows(
+    path: Path, most: int = MAX_LINE, constant: Callable[[str], Any] = float
+) -> Iterator[ResultRow]:
+    """Every row of a file, in order: CSV where the name ends so, else one JSON object per line of
+    at most so many bytes. `constant` is told of `NaN` and `Infinity`, which JSON does not know."""
     try:
         if path.suffix.lower() == ".csv":
             yield from _table(path)
         else:
-            yield from _objects(path)
+            yield from _objects(path, most, constant)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}).") from error
 
 
-def _objects(path: Path) -> Iterator[ResultRow]:
+def _objects(path: Path, most: int, constant: Callable[[str], Any]) -> Iterator[ResultRow]:
     with path.open("rb") as file:
         number = 0
-        while line := file.readline(MAX_LINE + 1):
+        while line := file.readline(most + 1):
             number += 1
             where = f"{path}, line {number}"
-            if len(line) > MAX_LINE:
-                raise DataError(f"{where}: longer than {MAX_LINE:,} bytes. Split the file.")
+            if len(line) > most:
+                raise DataError(f"{where}: longer than {most:,} bytes. Split the file.")
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
             if not line.strip():
                 continue
             try:
-                found = json.loads(line)
+                found = json.loads(line, parse_constant=constant)
             except (ValueError, RecursionError) as error:
                 raise DataError(
                     f"{where}: not JSON ({error}); write one object per line."

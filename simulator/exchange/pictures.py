@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import io
 
 from mmrag.errors import MmragError
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, media_type
 from mmrag.records import Session
-
-_TYPES = {b"\xff\xd8": "image/jpeg", b"\x89P": "image/png", b"GI": "image/gif"}
 
 SUFFIXES = {"image/jpeg": ".jpg", "image/png": ".png", "image/gif": ".gif", "image/webp": ".webp"}
 """Media type → how a file of it is called."""
@@ -33,15 +30,3 @@ def for_browsers(image: LazyImage) -> tuple[bytes, str] | None:
 def picture_of(session: Session) -> tuple[bytes, str] | None:
     """What the assistant saw; None without a picture, and where it cannot be read."""
     return None if session.capture is None else for_browsers(session.capture.image)
-
-
-def media_type(data: bytes) -> str:
-    """By the first bytes; empty for what browsers do not show."""
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return _TYPES.get(data[:2], "")
-
-
-def data_uri(data: bytes, kind: str) -> str:
-    """A picture inside of text."""
-    return f"data:{kind};base64,{base64.b64encode(data).decode()}"

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, jpeg
 from mmrag.records import Query
 from simulator.faults.met_fault import Met
-
-if TYPE_CHECKING:
-    from PIL.Image import Image as Picture
 
 AFFORDED = 12_000
 """Bytes that a slow network has time for."""
@@ -54,7 +49,7 @@ def _coarser(image: LazyImage) -> LazyImage:
     """As large as the network bears."""
     picture = image.pil()
     while True:
-        data = _jpeg(picture)
+        data = jpeg(picture, _QUALITY)
         if len(data) <= AFFORDED or max(picture.size) <= 32:
             return LazyImage.from_bytes(data, name=image.name)
         picture = picture.resize((max(1, picture.width * 3 // 4), max(1, picture.height * 3 // 4)))
@@ -65,10 +60,4 @@ def _without_its_lower_part(image: LazyImage, draw: float) -> LazyImage:
     picture = image.pil()
     top = round(picture.height * (0.5 + 0.4 * draw))
     picture.paste(_GREY, (0, top, *picture.size))
-    return LazyImage.from_bytes(_jpeg(picture), name=image.name)
-
-
-def _jpeg(picture: Picture) -> bytes:
-    buffer = io.BytesIO()
-    picture.save(buffer, "JPEG", quality=_QUALITY)
-    return buffer.getvalue()
+    return LazyImage.from_bytes(jpeg(picture, _QUALITY), name=image.name)

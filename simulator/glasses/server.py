@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import hashlib
 import hmac
-import io
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from mmrag.errors import MmragError, ServiceError, Unavailable, UsageError
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, jpeg
 from mmrag.local_server import OwnNamesOnly, OwnPagesOnly
 from simulator.ears.hearing import Hearing
 from simulator.glasses.simulated_glasses import MOST_WORDS, Pair, Spoken, Stale, spoken
@@ -298,11 +297,7 @@ async def _mjpeg(pair: Pair) -> AsyncGenerator[bytes]:
 
 def _jpeg(image: LazyImage) -> bytes:
     """A camera's picture as it is, any other made a JPEG."""
-    if image.data[:2] == b"\xff\xd8":
-        return image.data
-    buffer = io.BytesIO()
-    image.pil().save(buffer, "JPEG", quality=95)
-    return buffer.getvalue()
+    return image.data if image.data[:2] == b"\xff\xd8" else jpeg(image.pil(), 95)
 
 
 def _number(text: str | None) -> float:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from mmrag.errors import UsageError
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, jpeg
 from mmrag.records import Capture, Json, Session
 from mmrag.text import comma_list
 from simulator.link.profiles import Links, join_condition, split_link
@@ -164,6 +163,4 @@ def _moved(box: Sequence[float], zoom: NDArray[Any], shape: tuple[int, ...]) -> 
 def _jpeg(image: NDArray[Any]) -> bytes:
     from PIL import Image
 
-    buffer = io.BytesIO()
-    Image.fromarray(image).save(buffer, "JPEG", quality=JPEG_QUALITY, subsampling=0)
-    return buffer.getvalue()
+    return jpeg(Image.fromarray(image), JPEG_QUALITY, subsampling=0)

@@ -51,10 +51,10 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         ),
     ] = "auto"
     gaze: Annotated[
-        str, _setting("answer", "on: also hand over where the wearer looks, where the data has it.")
+        str, _setting("answer", "on: tell where the wearer looks, if the data knows.")
     ] = "off"
     tools: Annotated[
-        str, _setting("answer", "Functions that the agent may call: none, world or crag-kg:... .")
+        str, _setting("answer", "Functions the agent may call: none, world, crag-kg:...")
     ] = "none"
     degrade: Annotated[
         str, _setting("break", "none, mix, sweep, all, or specs such as low-light@3.")
@@ -72,10 +72,10 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         str, _setting("ask", "none, or a single task: grounding, identify, ..., knowledge.")
     ] = NO_TASK
     stages: Annotated[
-        str, _setting("break", "whole, all, or stages of truth to hand over: pointed,named,... .")
+        str, _setting("break", "whole, all, or stages of truth: pointed,named,...")
     ] = "whole"
     spoken: Annotated[
-        str, _setting("break", "none, or questions said aloud: clean,street@3, babble, wind, ...")
+        str, _setting("break", "none, or questions asked aloud: clean,street@3, babble, ...")
     ] = "none"
     crossed: Annotated[
         bool, _setting("break", "Spoken conditions under each degraded picture as well.")

@@ -177,35 +177,29 @@ class RunReader:
 
     def session(self, session_id: str, degradation: str = "clean") -> Session:
         """One session as the agent saw it."""
-        rows = self._rows(
-            "SELECT record FROM sessions WHERE session_id = ? AND degradation = ?",
-            session_id,
-            degradation,
-        )
-        if not rows:
+        session = self._session(session_id, degradation)
+        if session is None:
             others = ", ".join(self.degradations_of(session_id))
             cure = f"it was run under {others}" if others else "`mmrag show RUN` lists those it has"
             raise StoreError(
                 f"{self.folder}: no session {session_id!r} under {degradation!r}; {cure}."
             )
-        return _record(Session, rows[0][0], images=self.images.get)
+        return session
 
     def begun(self, session_id: str, degradation: str) -> Session | None:
         """A session whose picture was recorded when it began, so that it can be resumed."""
-        rows = self._rows(
-            "SELECT record FROM sessions WHERE session_id = ? AND degradation = ?",
-            session_id,
-            degradation,
-        )
-        if not rows:
-            return None
-        session = _record(Session, rows[0][0], images=self.images.get)
-        if session.capture is None:
+        session = self._session(session_id, degradation)
+        if session is None or session.capture is None:
             return session
         try:
             return session if session.capture.image.data else None
         except MmragError:  # gone or changed since
             return None
+
+    def _session(self, session_id: str, degradation: str) -> Session | None:
+        found = "SELECT record FROM sessions WHERE session_id = ? AND degradation = ?"
+        rows = self._rows(found, session_id, degradation)
+        return _record(Session, rows[0][0], images=self.images.get) if rows else None
 
     def sessions(self) -> Iterator[Session]:
         """All sessions, streamed in the data set's order."""

@@ -187,7 +187,7 @@ async def whisper(query):
 @pytest.fixture
 def module(monkeypatch):
     made = types.ModuleType("somebodys_agents")
-    made.Plain, made.Odd, made.Kit2025, made.Kit2026 = Plain, Odd, Kit2025, Kit2026  # type: ignore[attr-defined]
+    made.Plain, made.Odd = Plain, Odd  # type: ignore[attr-defined]
     made.shout, made.whisper, made.NUMBER = shout, whisper, 7  # type: ignore[attr-defined]
     made.no_query = lambda: ""  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "somebodys_agents", made)
@@ -400,51 +400,6 @@ def test_an_endpoint():
 
 
 # -- agents of the public kits, written from their documented interface
-
-
-class Kit2025:
-    """As the 2025 starter kit documents it."""
-
-    def __init__(self, search_pipeline):
-        self.search_pipeline = search_pipeline
-        self.sizes = []
-
-    def get_batch_size(self):
-        return 8
-
-    def batch_generate_response(self, queries, images, message_histories):
-        self.sizes.append(len(queries))
-        assert all(isinstance(i, Image.Image) for i in images)
-        names = [self.search_pipeline(i, k=1)[0]["entities"][0]["entity_name"] for i in images]
-        return [
-            f"{n}: {q} ({len(h)})"
-            for n, q, h in zip(names, queries, message_histories, strict=True)
-        ]
-
-
-class Kit2026:
-    """The 2026 kit adds the context and the domains."""
-
-    def __init__(self, search_pipeline):
-        pass
-
-    def batch_generate_response(
-        self, queries, images, message_histories, rag_context_list=None, domains=None
-    ):
-        return [f"{c[-17:]} {d}" for c, d in zip(rag_context_list, domains, strict=True)]
-
-
-def test_kit_agents_run_unchanged_and_in_batches(module):
-    agent = agents.create("kit:name=somebodys_agents/Kit2025", resources=resources())
-    assert isinstance(agent, KitAgent)
-    replies = ask(agent, *(query(f"q{i}", history=HISTORY) for i in range(20)))
-    assert [r.text for r in replies] == [f"Alder Brook Kettle: q{i} (2)" for i in range(20)]
-    assert max(agent.agent.sizes) == 8
-    assert min(agent.agent.sizes) > 0
-    newer = agents.create("kit:name=somebodys_agents/Kit2026,rag_context=on", resources=resources())
-    assert (
-        ask(newer, query("Alder kettle", domain="shopping"))[0].text == "</search results> shopping"
-    )
 
 
 @pytest.mark.parametrize("said", [["one"], None, "text", [1, 2]])

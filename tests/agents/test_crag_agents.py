@@ -239,7 +239,7 @@ def test_a_kg_that_answers_nonsense_costs_its_part_of_the_answer(junk: Any) -> N
         ("crag-task1", "either model=SPEC or reader=builtin"),
         ("crag-task1:model=m,reader=builtin", "either"),
         ("crag-task2:reader=builtin,kg=maybe", "extract, tools or off"),
-        ("crag-task2:reader=builtin,web_tokens=many", "whole numbers"),
+        ("crag-task2:reader=builtin,web_tokens=many", "whole number"),
         ("crag-task2:reader=builtin,ocr=off", "ocr"),
         ("crag-task1:reader=builtin,kg=tools", "kg"),
         ("crag-llm-only", "model"),

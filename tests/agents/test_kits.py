@@ -156,6 +156,14 @@ def test_without_context_every_query_has_an_empty_text(shapes: Path) -> None:
     assert ((queries, contexts), more) == ((["a", "b"], ["", ""]), {"domains": ["other", "other"]})
 
 
+def test_turns_that_wait_are_answered_in_batches(shapes: Path) -> None:
+    agent = make("Closed")
+    replies = ask(agent, *(query(f"q{i}", domain="shopping") for i in range(20)))
+    assert [reply.text for reply in replies] == [f"some-model: q{i}" for i in range(20)]
+    assert [len(queries) for queries, *_ in agent.agent.seen] == [4] * 5
+    assert agent.agent.seen[0][3] == {"domains": ["shopping"] * 4}
+
+
 RETRIEVER = """
 from cragmm_search.search import UnifiedSearchPipeline
 

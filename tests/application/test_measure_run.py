@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +15,7 @@ from pathlib import Path
 import measuring_parts
 import msgspec
 import pytest
+from killed_programs import killed_when
 from measuring_parts import Letters, Reader, asked, replied, write_run
 
 from mmrag.errors import Denied, ServiceError
@@ -255,15 +253,11 @@ def test_killed_it_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
     )
     in_flight, durable = 0, 0
     for enough in (40, 90, 150, 220, 300):  # of some 480 requests
-        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        process.stdout.readline()
-        while not log.exists() or len(log.read_bytes()) < 65 * enough:
-            assert process.poll() is None, "it ended before it could be killed"
-            time.sleep(0.002)
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        most = 65 * enough
+        killed_when(
+            [sys.executable, "-c", code],
+            lambda most=most: log.exists() and len(log.read_bytes()) >= most,
+        )
         calls = Counter(log.read_text().split())
         with RunReader(folder) as run:
             kept = len(run.completion_keys())

@@ -11,7 +11,6 @@ from PIL import Image
 from mmrag.agents import agents
 from mmrag.records import Evidence, Reply, Step
 from simulator.cli.agents import print_reply
-from simulator.run.calibration_trials import risk_coverage
 
 
 @pytest.fixture
@@ -127,15 +126,6 @@ def test_the_trace_is_printed_with_times_and_without_control_characters(capsys):
     assert "ocr  250 ms" in shown
     assert "A page" in shown
     assert "\x1b" not in shown
-
-
-def test_risk_and_coverage():
-    from mmrag.agents.grounded.abstain import Calibration
-
-    made = Calibration(bias=-5.0, weights={"x": 10.0})
-    points = risk_coverage(made, [{"x": 0.0}, {"x": 1.0}], [False, True], 4)
-    assert (points[0].coverage, points[0].risk) == (0.5, 0.5)
-    assert (points[10].coverage, points[10].risk) == (0.25, 0.0)
 
 
 @pytest.mark.parametrize("kind", ["light", "likeness"])

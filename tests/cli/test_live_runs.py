@@ -143,24 +143,6 @@ def test_a_scripted_run_is_not_proved_and_says_what_is(agents: Path) -> None:
     assert "wearers" not in json.loads(mmrag("show", str(out), "--json").stdout)
 
 
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        (("--wearer", "angry"), "scripted or live"),
-        (("--wearer", "live", "--after-stop", "generate"), "leaves for good"),
-        (("--wearer", "live", "--reference-history"), "really said"),
-    ],
-)
-def test_what_a_live_wearer_cannot_do_is_refused(
-    agents: Path, more: tuple[str, ...], words: str
-) -> None:
-    refused = mmrag(
-        "run", "--data", "mini", "--search", "none", "--agent", "random", "--limit", "1",
-        "--out", str(agents / "refused"), *more, code=2,
-    )  # fmt: skip
-    assert words in " ".join(refused.stderr.split())
-
-
 def test_a_run_that_ended_before_a_clean_conversation_is_reported(agents: Path) -> None:
     run = agents / "ending"
     said = mmrag(

@@ -198,13 +198,6 @@ def test_the_note_of_failures_has_one_full_stop(talkative: Talkative, tmp_path: 
     assert ".. Ask them" not in done.stderr
 
 
-def test_rejudge(run: Path) -> None:
-    shown = mmrag("judge", "run", str(run), "--judge", "fixed:outcome=incorrect", "--json")
-    assert json.loads(shown.stdout)["all"]["hallucination"] == 12
-    back = mmrag("judge", "run", str(run), "--judge", "exact", "--json")
-    assert json.loads(back.stdout)["all"]["correct"] == 8
-
-
 def test_judging_again_makes_no_run_of_a_typing_error(run: Path, tmp_path: Path) -> None:
     typo = tmp_path / "rnu"
     assert "is not a run" in mmrag("judge", "run", str(typo), "--judge", "exact", code=1).stderr
@@ -349,17 +342,6 @@ def test_a_run_in_which_all_failed_says_why(talkative: Talkative, tmp_path: Path
     assert f"mmrag resume {tmp_path / 'run'} --errors" in done.stderr
     assert "%" not in done.stdout.split("coverage")[0]  # nothing was scored: no rate is shown
     assert "–" in done.stdout
-
-
-def test_words_of_a_data_set_steer_no_terminal(data: Path, tmp_path: Path) -> None:
-    row = v1_row("[/bold]", data=picture())
-    row["turns"][0]["query"] = "what is \x1b[2Jthis [red]?"
-    folder = write([row], tmp_path / "set", "v1-parquet")
-    given = arguments(data, tmp_path / "run")
-    mmrag("run", *given, "--data", f"crag-mm:{folder}")
-    assert "[/bold]" in mmrag("show", str(tmp_path / "run")).stdout
-    talk = mmrag("show", str(tmp_path / "run"), "[/bold]").stdout
-    assert "what is [2Jthis [red]?" in talk
 
 
 def test_a_session_is_shown_under_the_condition_it_has(data: Path, tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from called_command import mmrag
 from planted_runs import make_session, plant
+from small_runs import done
 
-from mmrag.records import Outcome, Reply, Status, TurnResult, Usage, Verdict
+from mmrag.records import Outcome, Reply, Usage
 from simulator.run.runner import Progress
 from simulator.store.run_reader import RunReader
 from simulator.terminal.cost_cap import CostCap, counted_conversations
@@ -110,11 +111,8 @@ def test_only_errors_can_be_rerun() -> None:
 
 def finished(condition: str, cost: float, outcome: Outcome = Outcome.PERFECT) -> Progress:
     session = make_session(1, condition)
-    result = TurnResult(
-        session_id=session.id, turn_index=0, status=Status.ANSWERED, seconds=2.0,
-        reply=Reply(text="x", usage=Usage(cost=cost)),
-        verdict=Verdict(outcome=outcome, judge="j"), degradation=condition,
-    )  # fmt: skip
+    reply = Reply(text="x", usage=Usage(cost=cost))
+    result = done(session, 0, outcome, reply=reply, seconds=2.0, degradation=condition)
     return Progress(session_id=session.id, degradation=condition, results=(result,), resumed=False)
 
 
@@ -145,9 +143,9 @@ def test_without_a_terminal_long_work_says_now_and_then_how_far_it_is(
 ) -> None:
     now = 0.0
     told = PlainProgress(clock=lambda: now)
-    for done in range(0, 1001, 100):  # ten seconds a hundred; two hundred were there already
-        if done >= 200:
-            told("pages", done, 1000)
+    for far in range(0, 1001, 100):  # ten seconds a hundred; two hundred were there already
+        if far >= 200:
+            told("pages", far, 1000)
             now += 10
     assert capsys.readouterr().err.splitlines() == [
         "pages: 500 of 1,000, about 50 s left",

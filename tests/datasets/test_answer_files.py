@@ -65,7 +65,7 @@ def test_a_line_with_labelled_passages_and_annotations(tmp_path: Path) -> None:
         ({**OWN, "annotations": {"support": ["maybe"]}}, "maybe"),
         ('{"question": "q", "answer": NaN}', "NaN"),
         ("[1]", "not a JSON object"),
-        ("{", "no JSON"),
+        ("{", "not JSON"),
     ],
 )
 def test_bad_lines_say_where_and_what(tmp_path: Path, row: Any, says: str) -> None:

@@ -17,7 +17,6 @@ from mmrag.errors import Denied, SpecError, UsageError
 from mmrag.records import Reply, Status
 from simulator.ears.hearing import Hearing
 from simulator.ears.tones import ToneEar, ToneVoice
-from simulator.run.config import RunConfig
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -198,15 +197,6 @@ def test_the_curve_of_a_noise_begins_with_speech_in_quiet(tmp_path: Path) -> Non
         bars = next(c for c in stage_bars(report["stages"], "p") if c.title == "street")
         assert ("(0 is in quiet)" in svg(bars)) == (start == "quiet")
         assert ("0: in quiet" in svg(chart)) == (start == "quiet")
-
-
-def test_settings_that_do_not_go_together_are_refused() -> None:
-    for wrong in (
-        {"spoken": "rain@3"}, {"spoken": "clean", "degrade": "mix"}, {"crossed": True},
-        {"spoken": "clean", "wearer": "person"}, {"spoken": "clean", "degrade": "low-light@3"},
-    ):  # fmt: skip
-        with pytest.raises(SpecError):
-            RunConfig(**wrong)
 
 
 def evaluate(tmp_path: Path, **settings):

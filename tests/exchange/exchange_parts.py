@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
-from small_runs import make_session, picture
+from small_runs import done, make_session, picture, write
 
 from mmrag.files.images import LazyImage
 from mmrag.records import (
@@ -23,7 +23,6 @@ from mmrag.records import (
     Verdict,
 )
 from simulator.run.config import RunConfig
-from simulator.store.run_store import RunStore
 
 SCRIPT = '</script><script>alert("x")</script><img src=x onerror=alert(1)>'
 
@@ -32,20 +31,16 @@ PACKAGES = "{0} is not installed here: pip install {0} (docs/doors.md)"
 
 def write_run(folder: Path, *, finished: bool = True) -> Path:
     """Three conversations: clean, degraded, and one of text alone whose name is an attack."""
-    with RunStore(folder) as store:
-        store.set_meta("config", RunConfig(data="mini", agent="grounded:ocr=off"))
-        store.set_meta("judge", "j/1")
-        store.set_meta("provenance", {"revision": "abc", "libraries": {"mmrag": "0.1.0"}})
-        clean = make_session(0, turns=4)
-        degraded = msgspec.structs.replace(
-            clean, capture=Capture(image=LazyImage.from_bytes(picture(9)), degradation="blur@3")
-        )
-        for place, session in enumerate((clean, degraded, hostile())):
-            store.begin(place, session)
-            store.commit(*results(session))
-        if finished:
-            store.set_meta("finished", True)
-    return folder
+    clean = make_session(0, turns=4)
+    degraded = msgspec.structs.replace(
+        clean, capture=Capture(image=LazyImage.from_bytes(picture(9)), degradation="dark@3")
+    )
+    return write(
+        folder, *((session, results(session)) for session in (clean, degraded, hostile())),
+        judge="j/1", config=RunConfig(data="mini", agent="grounded:ocr=off"),
+        provenance={"revision": "abc", "libraries": {"mmrag": "0.1.0"}},
+        **({"finished": True} if finished else {}),
+    )  # fmt: skip
 
 
 def hostile() -> Session:
@@ -58,8 +53,8 @@ def hostile() -> Session:
 
 def results(session: Session) -> list[TurnResult]:
     """Right, missing, failed by the agent, and never asked."""
-    about = {"session_id": session.id, "degradation": session.degradation}
-    asked = [turn.query for turn in session.turns]
+    silence = Reply(text="I don't know", abstained=True)
+    nothing = {"reply": None, "verdict": None}
     right = Verdict(outcome=Outcome.PERFECT, judge="j/1", exact=True, reason="equal & <b>well</b>")
     silent = Verdict(outcome=Outcome.MISSING, judge="j/1")
     said = Reply(
@@ -70,15 +65,11 @@ def results(session: Session) -> list[TurnResult]:
         trace=trace(),
     )
     return [
-        TurnResult(turn_index=0, status=Status.ANSWERED, query=asked[0], reply=said,
-                   verdict=right, seconds=2.0, **about),
-        TurnResult(turn_index=1, status=Status.ABSTAINED, query=asked[1],
-                   reply=Reply(text="I don't know", abstained=True), verdict=silent, seconds=1.0,
-                   **about),
-        TurnResult(turn_index=2, status=Status.AGENT_ERROR, query=asked[2], error="boom <b>",
-                   seconds=0.5, **about),
-        TurnResult(turn_index=3, status=Status.SKIPPED_AFTER_STOP, query=asked[3], **about),
-    ]  # fmt: skip
+        done(session, 0, "c", reply=said, verdict=right, seconds=2.0),
+        done(session, 1, "m", status=Status.ABSTAINED, reply=silence, verdict=silent, seconds=1.0),
+        done(session, 2, "i", status=Status.AGENT_ERROR, error="boom <b>", seconds=0.5, **nothing),
+        done(session, 3, "i", status=Status.SKIPPED_AFTER_STOP, **nothing),
+    ]
 
 
 def trace() -> tuple[Step, ...]:

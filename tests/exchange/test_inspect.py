@@ -58,7 +58,7 @@ def test_the_header_has_the_figures_of_mmrag_score(log: Path, tmp_path: Path) ->
         figures = score_run(run)["all"]
     overall, *conditions = header["results"]["scores"]
     assert overall["metrics"]["truthfulness"]["value"] == figures["truthfulness_score"]
-    assert {score["name"] for score in conditions} == {"clean", "blur@3"}
+    assert {score["name"] for score in conditions} == {"clean", "dark@3"}
     assert header["status"] == "success"
     assert header["eval"]["model"] == "mmrag/grounded:ocr=off"
 
@@ -165,7 +165,7 @@ def test_what_is_no_log_is_one_line(data: bytes, words: str, tmp_path: Path) -> 
 
 def test_a_damaged_log_brings_nothing_in(log: Path, tmp_path: Path) -> None:
     whole = log.read_bytes()
-    place = whole.index(b"samples/s000 blur@3") + 60  # in the packed bytes of the second sample
+    place = whole.index(b"samples/s000 dark@3") + 60  # in the packed bytes of the second sample
     log.write_bytes(whole[:place] + b"\x00\xff" * 8 + whole[place + 16 :])
     with pytest.raises(DataError):
         import_file(log, tmp_path / "back")
@@ -279,7 +279,7 @@ def test_read_logs_what_we_write(log: Path) -> None:
     assert sample.scores is not None
     assert {n: s.value for n, s in sample.scores.items()}["turn 1"] == "C"
     assert sample.messages[0].content[1].image.startswith("data:image/jpeg")
-    (attack,) = set(by_name) - {"s000", "s000 blur@3"}
+    (attack,) = set(by_name) - {"s000", "s000 dark@3"}
     assert by_name[attack].messages[0].text.startswith(SCRIPT)
     assert [s.message_count for s in read_eval_log_sample_summaries(str(log))] == [5, 5, 5]
 

@@ -78,13 +78,13 @@ def test_parameters_metrics_traces_and_pictures(
         (made,) = client.search_runs([experiment.experiment_id])
         assert made.data.params["agent"] == "grounded:ocr=off"
         assert made.data.metrics["conversations"] == 3
-        assert "blur:3/truthfulness" in made.data.metrics
+        assert "dark:3/truthfulness" in made.data.metrics
         names = [file.path for file in client.list_artifacts(made.info.run_id, "pictures")]
         assert len(names) == 2
         traces = client.search_traces(locations=[experiment.experiment_id], max_results=50)
         assert len(traces) == 9  # what was never asked has none
         by_name = {t.info.trace_metadata["mlflow.trace.session"] for t in traces}
-        assert "s000 blur@3" in by_name
+        assert "s000 dark@3" in by_name
         judged = [a for t in traces for a in t.info.assessments if a.name == "outcome"]
         assert sorted(a.value for a in judged) == ["missing"] * 3 + ["perfect"] * 3
         with pytest.raises(ConflictError, match="holds this run already"):

@@ -114,9 +114,3 @@ def test_a_codec_that_is_missing_is_one_line_before_anything_runs(
     if kind == "avif":
         with pytest.raises(Unavailable, match="cannot write avif"):
             packed(np.zeros((32, 32, 3), np.uint8), 50, 1.0, "avif")
-
-
-@pytest.mark.parametrize("text", ["carrier-pigeon", "radio:telepathy", ",", "nowhere.yaml"])
-def test_what_is_no_link_is_refused(text: str) -> None:
-    with pytest.raises(SpecError, match="--link"):
-        RunConfig(link=text)

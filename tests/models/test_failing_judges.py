@@ -9,16 +9,15 @@ from typing import Any
 
 import pytest
 from called_command import mmrag
-from small_runs import make_session
+from small_runs import done, make_session, write
 
 from mmrag.models import circuit_breaker
-from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
+from mmrag.records import Reply, Session, Status, TurnResult
 from simulator import load_run
 from simulator.exchange.run_facts import facts_of
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_reader import RunReader
-from simulator.store.run_store import RunStore
 from ui.home.summary import summarise
 from ui.render import render
 from ui.replay.analysis import Analysis
@@ -30,40 +29,32 @@ NOTE = (
 )
 
 
-def write(folder: Path, *, judged: bool) -> Path:
+def half_right(folder: Path, *, judged: bool) -> Path:
     """Every second reply is right; `judged`: the others are wrong, else they lack a verdict."""
-    with RunStore(folder) as store:
-        store.set_meta("judge", "j/1")
-        store.set_meta("config", {"data": "small", "agent": "scripted", "stop": "never"})
-        store.set_meta("finished", True)
-        for place in range(SESSIONS):
-            session = make_session(place)
-            store.begin(place, session)
-            for turn in session.turns:
-                right, status = turn.index % 2 == 0, Status.ANSWERED
-                verdict: Verdict | None = Verdict(outcome=Outcome.PERFECT, judge="j/1")
-                if not right:
-                    status = Status.ANSWERED if judged else Status.JUDGE_ERROR
-                    verdict = Verdict(outcome=Outcome.INCORRECT, judge="j/1") if judged else None
-                store.commit(
-                    TurnResult(
-                        session_id=session.id, turn_index=turn.index, status=status,
-                        query=turn.query, verdict=verdict,
-                        reply=Reply(text=turn.reference.text if right else "something else"),
-                    )
-                )  # fmt: skip
-    return folder
+
+    def turns(session: Session) -> list[TurnResult]:
+        lacking = {} if judged else {"status": Status.JUDGE_ERROR, "verdict": None}
+        return [
+            done(session, t.index, "i", reply=Reply(text="something else"), **lacking)
+            if t.index % 2
+            else done(session, t.index, "c", reply=Reply(text=t.reference.text))
+            for t in session.turns
+        ]
+
+    sessions = [make_session(place) for place in range(SESSIONS)]
+    settings = {"data": "small", "agent": "scripted", "stop": "never"}
+    return write(folder, *((s, turns(s)) for s in sessions), config=settings, finished=True)
 
 
 @pytest.fixture(scope="module")
 def failed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All that is right has a verdict, and nothing that is wrong: accuracy was 100 %."""
-    return write(tmp_path_factory.mktemp("failed") / "failed", judged=False)
+    return half_right(tmp_path_factory.mktemp("failed") / "failed", judged=False)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(tmp_path_factory.mktemp("whole") / "whole", judged=True)
+    return half_right(tmp_path_factory.mktemp("whole") / "whole", judged=True)
 
 
 def test_score_says_so_first_and_gives_bounds(failed: Path) -> None:
@@ -170,7 +161,7 @@ def test_a_judge_that_is_down_ends_the_command_and_no_verdict_is_lost(
     server: Any, tmp_path: Path
 ) -> None:
     server.script = ["500"] * 200
-    folder = write(tmp_path / "run", judged=True)
+    folder = half_right(tmp_path / "run", judged=True)
     began = time.monotonic()
     for command in (("judge", "run", str(folder)), ("score", str(folder))):
         done = mmrag(*command, "--judge", spec(server), code=1)
@@ -178,7 +169,7 @@ def test_a_judge_that_is_down_ends_the_command_and_no_verdict_is_lost(
         assert "is down: it gave no verdict on any of" in line
     assert time.monotonic() - began < 60
     with RunReader(folder) as run:
-        assert run.meta("judge") == "j/1"
+        assert run.meta("judge") == "j"
         assert run.turn_counts() == {"answered": 48}
 
 
@@ -187,7 +178,7 @@ def test_a_model_that_greets_and_then_hangs_ends_the_command(
 ) -> None:
     monkeypatch.setattr(circuit_breaker, "SILENCE", 0.3)
     server.script = ["hang"] * 1000
-    folder = write(tmp_path / "run", judged=True)
+    folder = half_right(tmp_path / "run", judged=True)
     again = ("judge", "run", str(folder), "--judge", spec(server))
     new = ("run", "--data", "mini", "--search", "none", "--limit", "40", "--seconds", "0.1", "--agent",
            f"llm-only:model=(openai:name=m,base_url={server.url})", "--out", str(tmp_path / "new"))  # fmt: skip
@@ -198,7 +189,7 @@ def test_a_model_that_greets_and_then_hangs_ends_the_command(
 
 
 def test_a_judge_that_answers_without_a_verdict_leaves_bounds(server: Any, tmp_path: Path) -> None:
-    folder = write(tmp_path / "run", judged=True)  # the server says "Blue." to everything
+    folder = half_right(tmp_path / "run", judged=True)  # the server says "Blue." to everything
     done = mmrag("judge", "run", str(folder), "--judge", spec(server))
     assert NOTE in done.stderr
     assert "0.0% … 100.0%" in done.stdout
@@ -207,7 +198,7 @@ def test_a_judge_that_answers_without_a_verdict_leaves_bounds(server: Any, tmp_p
 
 
 def test_a_judge_that_nobody_answers_for_is_told_at_once(tmp_path: Path) -> None:
-    folder = write(tmp_path / "run", judged=True)
+    folder = half_right(tmp_path / "run", judged=True)
     nobody = "model:model=(openai:name=m,base_url=http://127.0.0.1:9/v1)"
     for command in (("judge", "run", str(folder)), ("score", str(folder))):
         done = mmrag(*command, "--judge", nobody, code=1)

@@ -62,10 +62,10 @@ def test_dark_spot_lowers_the_entity_and_keeps_means() -> None:
 def test_random_bytes_are_uniform_and_independent_in_pairs() -> None:
     """Two repeated streams are combined; neither period may show."""
     count = 1 << 20
-    drawn = lowlight.random_bytes("k", 3, count)
+    drawn = lowlight._random_source("k", 3, count)(0, count)
     shares = np.bincount(drawn, minlength=256) / count
     assert np.abs(shares * 256 - 1).max() < 0.12
-    assert (lowlight.random_bytes("k", 3, 70_000) == drawn[:70_000]).all()
+    assert (lowlight._random_source("k", 3, 70_000)(0, 70_000) == drawn[:70_000]).all()
     signed = drawn.astype(np.float64) - 127.5
     for lag in (1, 3, 640 * 3, 1 << 16, 49_157, (1 << 16) + 49_157, 2 << 16):
         together = (signed[:-lag] * signed[lag:]).mean() / signed.var()

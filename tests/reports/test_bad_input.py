@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from planted_runs import make_session, plant
+from small_runs import done, write
 
 from mmrag.errors import SpecError, StoreError
 from mmrag.files.images import LazyImage
-from mmrag.records import Capture, Outcome, Reply, Status, Step, TurnResult, Verdict
+from mmrag.records import Capture, Outcome, Reply, Status, Step, Verdict
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_store import RunStore
@@ -46,23 +47,13 @@ def _no_blank_chart(page: str) -> None:
 
 def uniform(folder: Path, outcome: Outcome | None, status: Status, *, sessions: int = 12) -> Path:
     """Every turn of every session alike."""
-    with RunStore(folder) as store:
-        store.set_meta("judge", "j")
-        for number in range(sessions):
-            session = make_session(number)
-            store.begin(number, session)
-            for turn in session.turns:
-                reply = verdict = None
-                if outcome is not None:
-                    reply = Reply(text="x", abstained=outcome is Outcome.MISSING)
-                    verdict = Verdict(outcome=outcome, judge="j")
-                store.commit(
-                    TurnResult(
-                        session_id=session.id, turn_index=turn.index, status=status, reply=reply,
-                        verdict=verdict, seconds=1.0,
-                    )
-                )  # fmt: skip
-    return folder
+    said = {"status": status, "seconds": 1.0}
+    said |= {"reply": Reply(text="x", abstained=outcome is Outcome.MISSING)}
+    if outcome is None:
+        said |= {"reply": None, "verdict": None}
+    talks = [make_session(number) for number in range(sessions)]
+    turns = [[done(talk, t.index, outcome or "m", **said) for t in talk.turns] for talk in talks]
+    return write(folder, *zip(talks, turns, strict=True))
 
 
 def test_an_unfinished_run_says_what_is_missing(tmp_path: Path) -> None:
@@ -158,21 +149,15 @@ def hold(store: RunStore, numbers: Iterable[int], degradation: str, **result: ob
     for number in numbers:
         session = make_session(number, degradation)
         store.begin(number, session)
-        store.commit(
-            *(
-                TurnResult(
-                    session_id=session.id, turn_index=turn.index, degradation=degradation, **result
-                )
-                for turn in session.turns
-            )
-        )
+        store.commit(*(done(session, turn.index, "i", **result) for turn in session.turns))
 
 
 def test_a_condition_in_which_everything_failed(tmp_path: Path) -> None:
     """Clean went well, the degraded half was never scored: no curve, no test, no crash."""
     folder = plant(tmp_path / "run", sessions=8)
     with RunStore(folder) as store:
-        hold(store, range(8), "low-light@2", status=Status.AGENT_ERROR, error="down")
+        hold(store, range(8), "low-light@2", status=Status.AGENT_ERROR, error="down", reply=None,
+             verdict=None)  # fmt: skip
     report, _ = written(folder, tmp_path)
     point = report["runs"][0]["robustness"]["points"][0]
     assert point["truthfulness"]["estimate"] is None
@@ -186,8 +171,7 @@ def test_a_mixture_is_one_condition(tmp_path: Path) -> None:
     with RunStore(folder) as store:
         store.set_meta("plan", None)
         verdict = Verdict(outcome=Outcome.INCORRECT, judge="planted-1")
-        hold(store, range(6, 12), "blurred@2", status=Status.ANSWERED, reply=Reply(text="x"),
-             verdict=verdict)  # fmt: skip
+        hold(store, range(6, 12), "blurred@2", verdict=verdict)
     report, _ = written(folder, tmp_path)
     run = report["runs"][0]
     assert [c["name"] for c in run["conditions"]] == ["mix"]
@@ -209,17 +193,10 @@ def test_hostile_text_is_shown_as_text(tmp_path: Path) -> None:
     session = type(session)(
         id=bad, turns=turns, capture=Capture(image=LazyImage.from_bytes(b"no picture"), quality=bad)
     )
-    with RunStore(folder) as store:
-        store.set_meta("judge", bad)
-        store.set_meta("provenance", {"data": bad})
-        store.begin(0, session)
-        for turn in session.turns:
-            reply = Reply(text=bad, trace=(Step(name=bad, seconds=0.1),), confidence=0.9)
-            verdict = Verdict(outcome=Outcome.INCORRECT, judge=bad, reason=bad)
-            store.commit(
-                TurnResult(session_id=bad, turn_index=turn.index, status=Status.ANSWERED,
-                           reply=reply, verdict=verdict)
-            )  # fmt: skip
+    reply = Reply(text=bad, trace=(Step(name=bad, seconds=0.1),), confidence=0.9)
+    verdict = Verdict(outcome=Outcome.INCORRECT, judge=bad, reason=bad)
+    said = [done(session, turn.index, "i", reply=reply, verdict=verdict) for turn in turns]
+    write(folder, (session, said), judge=bad, provenance={"data": bad})
     _, page = written(folder, tmp_path, ReportOptions(resamples=10, title=bad))
     assert "<script" not in page
     assert "<img src=http" not in page

@@ -227,6 +227,19 @@ def test_an_async_agent_that_computes_is_not_timed_while_others_do(tmp_path: Pat
     assert {r.status for r in found} == {ANSWERED}
 
 
+def test_a_turn_that_blocks_the_loop_costs_no_other_turn_that_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Blocks:
+        async def answer(self, query: Query) -> str:
+            return asleep(query) if query.session_id == "s000" else "fine"
+
+    monkeypatch.setattr(foreign_code, "GRACE", 0.5)
+    sessions = [make_session(i, turns=1) for i in range(6)]
+    run_all(tmp_path, sessions, PythonAgent(Blocks()), concurrency=6, rules=QUICK)
+    assert [r.status for r in results_of(tmp_path)] == [TIMEOUT, *[ANSWERED] * 5]
+
+
 def test_a_batch_that_hangs_ends_with_its_turns(tmp_path: Path) -> None:
     class Kit:
         def batch_generate_response(self, queries, images, message_histories):

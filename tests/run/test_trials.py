@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from small_runs import make_session
+from small_runs import done, make_session
 
 from mmrag.agents.grounded.abstain import Calibration
 from mmrag.errors import DataError
-from mmrag.records import Outcome, Reply, Status, Step, TurnResult, Verdict
-from simulator.run.calibration_trials import Trial, play, risk_coverage, trials_of
+from mmrag.records import Reply, Step
+from simulator.run.calibration_trials import Trial, calibrate, play, risk_coverage, trials_of
 
 SPEAKS = Calibration(bias=5.0, weights={})
 
 
+def held(*turns: tuple[float | None, bool]) -> Trial:
+    """Without abstention: how sure it was of an answer, if there is one, and whether right."""
+    session = make_session(1, turns=len(turns))
+    traces = [
+        () if sure is None
+        else (Step(name="verifier", info={"features": {"recognition": 1.0, "match": sure}}),)
+        for sure, _ in turns
+    ]  # fmt: skip
+    return tuple(
+        done(session, n, "c" if right else "i", reply=Reply(text="x", trace=traces[n]))
+        for n, (_, right) in enumerate(turns)
+    )
+
+
 def trial(marks: str) -> Trial:
-    """A conversation that was held without abstention: c right, i wrong, - without an answer."""
-    session = make_session(1, turns=len(marks))
-    results = []
-    for index, mark in enumerate(marks):
-        step = Step(name="verifier", info={"features": {"match": 1.0}})
-        results.append(
-            TurnResult(
-                session_id=session.id, turn_index=index, status=Status.ANSWERED,
-                reply=Reply(text="x", trace=() if mark == "-" else (step,)),
-                verdict=Verdict(
-                    outcome=Outcome.PERFECT if mark == "c" else Outcome.INCORRECT, judge="hand"
-                ),
-            )
-        )  # fmt: skip
-    return tuple(results)
+    """A conversation: c right, i wrong, - without an answer."""
+    return held(*((None if mark == "-" else 1.0, mark == "c") for mark in marks))
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,46 @@ def test_an_answer_that_was_kept_back_is_no_sample() -> None:
                 trials_of([held])
         else:
             assert trials_of([held]) == [(held,)]
+
+
+def test_a_calibration_played_by_hand() -> None:
+    plain = Calibration(bias=0.0, weights={"match": 4.0}, bars=(0.6, 0.9))
+    yes, no = (1.0, True), (1.0, False)  # p = .98
+    unsure = (0.25, True)  # p = .73
+    # right, right; silent is not: .73 > .6; wrong, wrong: over; then it counts for the turns
+    one = play(plain, [held(yes, unsure, no, no, yes)])
+    assert (one.score, one.right, one.wrong) == pytest.approx((0.0, 0.6, 0.4))
+    # p = .5: silent, then .73 is not enough, that is two failures; then .98 is
+    two = play(plain, [held((0.0, True), unsure, yes), held(yes)])
+    assert (two.score, two.right, two.wrong) == pytest.approx((0.5, 0.5, 0.0))
+    assert play(plain, []).score == 0
+    dear = play(plain, [held(yes, unsure, no, no, yes)], wrong_costs=2.0)
+    assert (dear.score, dear.wrong) == pytest.approx((-0.4, 0.4))
+
+
+def test_the_dearer_a_wrong_answer_the_surer_an_answer_has_to_be() -> None:
+    right_of_20 = {0.3: 12, 0.6: 15, 0.9: 19}
+    trials = [held((sure, n < k)) for sure, k in right_of_20.items() for n in range(20)]
+    spoken = [
+        calibrate(trials, made_on="test", most_wrong=1.0, wrong_costs=costs)
+        for costs in (1.0, 2.0, 5.0, 100.0)
+    ]
+    assert [round(20 * 3 * play(one, trials).right) for one in spoken] == [46, 34, 19, 0]
+
+
+def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good() -> None:
+    def one(n: int) -> tuple[float, bool]:
+        sure = (n % 10) / 10
+        return sure, n % 10 > 3 + n % 3
+
+    trials = [held(one(n), one(n // 10), one(n // 100 + n)) for n in range(100)]
+    free = calibrate(trials, made_on="test", most_wrong=1.0)
+    few = play(free, trials).wrong / 2
+    strict = calibrate(trials, made_on="test", most_wrong=few)
+    assert play(strict, trials).wrong <= few < play(free, trials).wrong
+    assert play(strict, trials).score <= play(free, trials).score
+    for bars in ((0.5, 0.5, 0.5), (0.7, 0.7, 0.7), (0.9, 0.9, 0.9)):
+        same = play(replace(strict, bars=bars), trials)
+        assert same.wrong > few or same.score <= play(strict, trials).score
+    none = calibrate(trials, made_on="test", most_wrong=0.0)
+    assert play(none, trials).wrong == 0

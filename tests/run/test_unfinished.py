@@ -8,36 +8,21 @@ from pathlib import Path
 import msgspec
 import pytest
 from called_command import mmrag
-from small_runs import ByNumber, make_session, run_all
+from small_runs import ByNumber, done, make_session, run_all, write
 
-from mmrag.records import Outcome, Reply, Session, Status, TurnResult, Verdict
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.run.results.turn_results import ScoreOptions, run_state, score_run
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 
 
-def turn(session: Session, index: int, outcome: Outcome = Outcome.PERFECT) -> TurnResult:
-    return TurnResult(
-        session_id=session.id, turn_index=index, status=Status.ANSWERED,
-        degradation=session.capture.degradation, reply=Reply(text="x"),
-        verdict=Verdict(outcome=outcome, judge="j"),
-    )  # fmt: skip
-
-
 @pytest.fixture
 def broken_off(tmp_path: Path) -> Path:
     """Of six conversations one is whole, one broke off after a turn, one before any, three lack."""
-    folder = tmp_path / "run"
-    with RunStore(folder) as store:
-        store.set_meta("judge", "j")
-        store.set_meta("plan", {"sessions": 6, "degradations": ["clean"]})
-        sessions = [make_session(n, turns=3) for n in range(3)]
-        for place, session in enumerate(sessions):
-            store.begin(place, session)
-        store.commit(*(turn(sessions[0], i) for i in range(3)))
-        store.commit(turn(sessions[1], 0))
-    return folder
+    talks = [make_session(n, turns=3) for n in range(3)]
+    turns = [[done(talks[n], i, "c") for i in range(many)] for n, many in enumerate((3, 1, 0))]
+    held = zip(talks, turns, strict=True)
+    return write(tmp_path / "run", *held, plan={"sessions": 6, "degradations": ["clean"]})
 
 
 def test_an_unfinished_run_is_scored_with_a_warning(broken_off: Path) -> None:
@@ -78,14 +63,9 @@ def test_a_session_named_like_a_degraded_one_is_another(tmp_path: Path) -> None:
     """`a` under low-light@2 was all wrong; the session called `a@low-light@2` was all right."""
     degraded = msgspec.structs.replace(make_session(0, degradation="low-light@2"), id="a")
     namesake = msgspec.structs.replace(make_session(1), id="a@low-light@2")
-    with RunStore(tmp_path / "run") as store:
-        store.set_meta("judge", "j")
-        store.set_meta("finished", True)
-        for place, (session, outcome) in enumerate(
-            [(degraded, Outcome.INCORRECT), (namesake, Outcome.PERFECT)]
-        ):
-            store.begin(place, session)
-            store.commit(*(turn(session, i, outcome) for i in range(4)))
+    whose = ((degraded, "i"), (namesake, "c"))
+    held = [(talk, [done(talk, i, letter) for i in range(4)]) for talk, letter in whose]
+    write(tmp_path / "run", *held, finished=True)
     with RunReader(tmp_path / "run") as run:
         found = score_run(run, ScoreOptions(resamples=0))["all"]
     assert found["sessions"] == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ def python(checkout: Path, script: str) -> None:
 
 def source(checkout: Path, extras: str | None = None) -> subprocess.CompletedProcess[str]:
     env = {k: v for k, v in os.environ.items() if k != "MMRAG_EXTRAS"}
+    env["PYTHON"] = sys.executable  # nothing is looked for: that may take a shim a second
     if extras is not None:
         env["MMRAG_EXTRAS"] = extras
     return subprocess.run(

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 import typer
 from called_command import mmrag
+from msgspec.structs import replace
 from typer.testing import CliRunner
 from ui_parts import inside, write_run
 
 import ui.bundle
 from mmrag.errors import ConflictError, StoreError, UsageError
-from mmrag.records import Status, TurnResult
+from mmrag.records import Status
 from simulator.exchange.imports import import_file
 from simulator.run.results.turn_results import score_run
 from simulator.store.run_reader import RunReader
@@ -103,10 +104,9 @@ def test_a_run_with_a_failure_goes_out_and_comes_in_with_the_same_score(
     with RunStore(tmp_path / "run") as store:
         about, degradation = store.session_keys()[0]
         asked = store.turns(about, degradation)
-        failed = TurnResult(
-            session_id=about, turn_index=1, degradation=degradation, status=Status.AGENT_ERROR,
-            query=asked[1].query, error="boom",
-        )  # fmt: skip
+        failed = replace(
+            asked[1], status=Status.AGENT_ERROR, reply=None, verdict=None, error="boom"
+        )
         store.forget_turns(about, degradation, 1)
         store.commit(failed, *asked[2:]).result()
     mmrag("export", str(tmp_path / "run"), str(tmp_path / name))

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import small_runs
 from ui_parts import result, session, write_run
 
 from mmrag.errors import MmragError
 from mmrag.metrics.cases import Measurement
-from mmrag.records import Outcome, Reference, Session, Status, Turn, TurnResult, Verdict
+from mmrag.records import Outcome, Reference, Turn
 from simulator.store import run_reader
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -24,18 +25,9 @@ from ui.replay.viewmodel import conversation
 
 def write(folder: Path, stop: str, pattern: str, *, turns: int = 4) -> Path:
     """One conversation; `-` is a turn that was skipped."""
-    with RunStore(folder) as store:
-        store.set_meta("judge", "rules/1")
-        store.set_meta("config", {"stop": stop, "seed": 3})
-        one = session(0, turns=turns)
-        store.begin(0, one).result()
-        for index, letter in enumerate(pattern):
-            store.commit(skipped(one, index) if letter == "-" else result(one, index, letter))
-    return folder
-
-
-def skipped(one: Session, index: int) -> TurnResult:
-    return TurnResult(session_id=one.id, turn_index=index, status=Status.SKIPPED_AFTER_STOP)
+    one = session(0, turns=turns)
+    held = [result(one, index, letter) for index, letter in enumerate(pattern)]
+    return small_runs.write(folder, (one, held), judge="rules/1", config={"stop": stop, "seed": 3})
 
 
 @pytest.mark.parametrize(
@@ -207,15 +199,10 @@ def test_a_conversation_is_one_row_with_all_its_conditions(tmp_path: Path) -> No
 
 
 def test_right_is_acceptable_too(tmp_path: Path) -> None:
-    with RunStore(tmp_path / "run") as store:
-        store.set_meta("judge", "model/1")
-        for number, outcome in enumerate((Outcome.PERFECT, Outcome.ACCEPTABLE, Outcome.MISSING)):
-            one = session(number, turns=1)
-            store.begin(number, one)
-            said = result(one, 0, "c")
-            verdict = Verdict(outcome=outcome, judge="model/1")
-            store.commit(msgspec.structs.replace(said, verdict=verdict))
-    catalogue = Catalogue(RunReader(tmp_path / "run"))
+    talks = [session(number, turns=1) for number in range(3)]
+    made = zip(talks, (Outcome.PERFECT, Outcome.ACCEPTABLE, Outcome.MISSING), strict=True)
+    held = ((one, [small_runs.done(one, 0, outcome)]) for one, outcome in made)
+    catalogue = Catalogue(RunReader(small_runs.write(tmp_path / "run", *held)))
     right = catalogue.find(Filter(outcome="perfect"))  # "right" in the app, as in the shares
     assert [row.session_id for row in right] == ["talk-0000", "talk-0001"]
     assert len(catalogue.find(Filter(outcome="acceptable"))) == 1
@@ -223,14 +210,11 @@ def test_right_is_acceptable_too(tmp_path: Path) -> None:
 
 def test_nothing_is_said_that_the_data_does_not_say(tmp_path: Path) -> None:
     """Of somebody's own photographs every turn has the labels that hold by default."""
-    with RunStore(tmp_path / "own") as store:
-        store.set_meta("judge", "rules/1")
-        bare = msgspec.structs.replace(
-            session(0, turns=1),
-            turns=(Turn(index=0, id="q", query="What is it?", reference=Reference(text="a cup")),),
-        )
-        store.begin(0, bare).result()
-        store.commit(result(session(0), 0, "c")).result()
+    bare = msgspec.structs.replace(
+        session(0, turns=1),
+        turns=(Turn(index=0, id="q", query="What is it?", reference=Reference(text="a cup")),),
+    )
+    small_runs.write(tmp_path / "own", (bare, [result(bare, 0, "c")]), judge="rules/1")
     catalogue = Catalogue(RunReader(tmp_path / "own"))
     assert catalogue.unsaid == {"domain", "query_type", "quality", "is_ego"}
     assert not any(catalogue.choices()[name] for name in ("domain", "query_type", "quality"))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from small_runs import write
 from ui_parts import result, session
 
 from mmrag.records import Step
 from simulator.run.config import RunConfig
 from simulator.store.run_reader import RunReader
-from simulator.store.run_store import RunStore
 from ui.render import render
 from ui.replay.traceview import NOT_GIVEN, plan_of
 from ui.replay.viewmodel import ConversationView, conversation
@@ -21,12 +21,8 @@ def shown(folder: Path, gaze: str) -> ConversationView:
     one = session(0, turns=2)
     first = msgspec.structs.replace(one.turns[0], gaze=(0.5, 0.25))
     one = msgspec.structs.replace(one, turns=(first, one.turns[1]))
-    with RunStore(folder) as store:
-        store.set_meta("judge", "rules/1")
-        store.set_meta("config", RunConfig(gaze=gaze))
-        store.begin(0, one).result()
-        for index in (0, 1):
-            store.commit(result(one, index, "c"))
+    turns = [result(one, 0, "c"), result(one, 1, "c")]
+    write(folder, (one, turns), judge="rules/1", config=RunConfig(gaze=gaze))
     return conversation(RunReader(folder), "run", one.id, "clean")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import gradio as gr
 import msgspec
 import pytest
+from small_runs import write
 from ui_agents import Watched
 from ui_parts import picture, result, session, write_run
 
@@ -588,20 +589,15 @@ def test_the_lab_says_what_each_level_is_a_level_of(tmp_path: Path) -> None:
 
 def uneven(folder: Path, *, patterns: tuple[str, ...], scored: bool = True) -> Path:
     """A run of clean and dark conversations that differ from each other in how they went."""
-    with RunStore(folder) as store:
-        store.set_meta("judge", "rules/1")
-        store.set_meta("config", {"data": "test", "agent": "scripted"})
-        for number, pattern in enumerate(patterns):
-            for degradation, letters in (("clean", pattern), ("low-light@3", patterns[number - 1])):
-                one = session(number, degradation)
-                store.begin(number, one)
-                for index, letter in enumerate(letters):
-                    done = result(one, index, letter)
-                    if not scored:
-                        done = msgspec.structs.replace(done, verdict=None, status="judge_error")
-                    store.commit(done)
-        store.set_meta("finished", True)
-    return folder
+    more = {} if scored else {"verdict": None, "status": "judge_error"}
+    held = []
+    for number, pattern in enumerate(patterns):
+        for degradation, letters in (("clean", pattern), ("low-light@3", patterns[number - 1])):
+            one = session(number, degradation)
+            turns = (result(one, index, letter) for index, letter in enumerate(letters))
+            held.append((one, [msgspec.structs.replace(turn, **more) for turn in turns]))
+    config = {"data": "test", "agent": "scripted"}
+    return write(folder, *held, judge="rules/1", config=config, finished=True)
 
 
 PATTERNS = ("cccc", "ccic", "icmc", "cmci", "cicm", "ccmc", "mccc")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import json
 import re
@@ -19,7 +18,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import UsageError
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, data_uri, jpeg
 from mmrag.records import Box
 from ui.replay.traceview import flat
 from ui.samples import Sample
@@ -231,8 +230,4 @@ def _percent(box: Box | None, size: tuple[int, int]) -> Box | None:
 
 def data_url(image: Any) -> str:
     """A picture inside the page, scaled down to what a screen shows."""
-    small = image.copy()
-    small.thumbnail((SHOWN, SHOWN))
-    buffer = io.BytesIO()
-    small.save(buffer, "JPEG", quality=90)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return data_uri(jpeg(image, 90, side=SHOWN))

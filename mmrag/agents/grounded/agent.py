@@ -28,12 +28,12 @@ from mmrag.agents.grounded.program_runner import Reader
 from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import introduced, silent_turns, spoken_kind
-from mmrag.agents.prompt_templates import render_prompt
+from mmrag.agents.prompt_templates import ask_model
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.trace import Trace
 from mmrag.cache import Cache, CachedWebSearch
 from mmrag.errors import SpecError
-from mmrag.protocols import GenerateOptions, Message, Model, Resources, WebSearch
+from mmrag.protocols import GenerateOptions, Model, Resources, WebSearch
 from mmrag.readiness import built_in_capacity, warm
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.registry import whole
@@ -137,21 +137,11 @@ class GroundedAgent:
                 plan = unplanned(text, query.history)
             else:
                 if planner:
-                    done = await planner.generate(
-                        [
-                            Message(
-                                role="user",
-                                text=render_prompt(
-                                    "planner",
-                                    query=query.text,
-                                    history=query.history,
-                                    entity=scene.main.name if scene.main else "",
-                                ),
-                                images=query.images,
-                            )
-                        ],
-                        GenerateOptions(max_tokens=80),
-                    )
+                    done = await ask_model(
+                        planner, "planner", GenerateOptions(max_tokens=80), query.images,
+                        query=query.text, history=query.history,
+                        entity=scene.main.name if scene.main else "",
+                    )  # fmt: skip
                     usage = done.usage
                     text = clean_text(done.text)[:500] or query.text
                 before = self._planner.talk(query.history)
@@ -220,18 +210,11 @@ class GroundedAgent:
     ) -> tuple[Finding | None, Usage]:
         with trace.step("model reader") as step:
             shown = [_shown(e) for e in desk.used[: self._evidence]]
-            prompt = render_prompt(
-                "reader",
-                query=query.text,
-                history=query.history,
-                query_time=query.query_time or "",
-                entity=scene.main.name if scene.main else "",
-                evidence=shown,
-            )
-            done = await model.generate(
-                [Message(role="user", text=prompt, images=query.images)],
-                GenerateOptions(max_tokens=75, logprobs=True),
-            )
+            done = await ask_model(
+                model, "reader", GenerateOptions(max_tokens=75, logprobs=True), query.images,
+                query=query.text, history=query.history, query_time=query.query_time or "",
+                entity=scene.main.name if scene.main else "", evidence=shown,
+            )  # fmt: skip
             text = clean_text(done.text)
             step.info |= {"model": done.model, "answer": text[:300]}
         if not text or is_refusal(text):
@@ -266,20 +249,11 @@ class GroundedAgent:
                 features = {k: 1.0 if k in _CHECKED else v for k, v in features.items()}
             p = self._calibration.probability(features)
             if verifier:
-                done = await verifier.generate(
-                    [
-                        Message(
-                            role="user",
-                            text=render_prompt(
-                                "verifier",
-                                query=plan.question,
-                                answer=finding.text,
-                                evidence=[_shown(e) for e in desk.used[: self._evidence]],
-                            ),
-                        )
-                    ],
-                    GenerateOptions(max_tokens=3, logprobs=True),
-                )
+                done = await ask_model(
+                    verifier, "verifier", GenerateOptions(max_tokens=3, logprobs=True),
+                    query=plan.question, answer=finding.text,
+                    evidence=[_shown(e) for e in desk.used[: self._evidence]],
+                )  # fmt: skip
                 usage = done.usage
                 if _says_no(done.text):
                     p = min(p, 0.2)

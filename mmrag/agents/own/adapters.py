@@ -34,7 +34,7 @@ from mmrag.agents.own.foreign_code import Outside
 from mmrag.agents.own.reply_checks import HUGE_REPLY
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
 from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, media_type
 from mmrag.protocols import Agent, Resources
 from mmrag.readiness import capacity, warm
 from mmrag.records import Query, Reply
@@ -83,7 +83,9 @@ def request_of(query: Query, number: str) -> dict[str, Any]:
 
 
 def _sent(image: LazyImage) -> dict[str, str]:
-    return {"media_type": _media_type(image.data), "base64": base64.b64encode(image.data).decode()}
+    kind = "image/avif" if image.data[4:12] == b"ftypavif" else media_type(image.data)
+    encoded = base64.b64encode(image.data).decode()
+    return {"media_type": kind or "image/jpeg", "base64": encoded}
 
 
 def python(*, resources: Resources, name: str, **options: str) -> Agent:
@@ -423,13 +425,3 @@ def _reply(answer: _Answer) -> Reply:
     return Reply(
         text=answer.text, citations=answer.citations, confidence=confidence, ask=answer.ask
     )
-
-
-def _media_type(data: bytes) -> str:
-    if data.startswith(b"\x89PNG"):
-        return "image/png"
-    if data[8:12] == b"WEBP":
-        return "image/webp"
-    if data[4:12] == b"ftypavif":  # as a link may send it
-        return "image/avif"
-    return "image/jpeg"

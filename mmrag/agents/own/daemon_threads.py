@@ -118,10 +118,6 @@ class Call:
             left(self)
             stop_thread(self._thread)
 
-    def is_left(self) -> bool:
-        """Whether it was left behind and still goes on."""
-        return self in _LEFT
-
 
 def typed(error: Exception) -> Exception:
     """The error itself if it can be passed on and told, else what it says."""

@@ -1,9 +1,9 @@
 """Somebody else's code runs outside: in threads and an event loop that can be left behind.
 
-Whatever such code does (hang, swallow its cancellation, raise `SystemExit`), the loop of the caller
-goes on: plain code runs in daemon threads, async code in an event loop in a daemon thread. What
-does not end when it is told to is left behind, counted, and holds up neither turns nor the end of
-the process. Only code that never lets go of Python's lock cannot be left behind in one process.
+Plain code runs in daemon threads, async code in an event loop in a daemon thread. What does not end
+when it is told to is the time-out of its turn, left behind: it holds up neither other turns nor
+the end of the process. What needs more than that (code that never lets go of Python's lock, a
+crash in C, too much memory) needs a process of its own: `isolated_agent.py`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,22 @@ from contextvars import Context, copy_context
 from functools import partial
 from typing import Any
 
-from mmrag.agents.own.daemon_threads import Call, DaemonThreads, came_back, left, stop_thread, typed
+from mmrag.agents.own.daemon_threads import (
+    DaemonThreads,
+    came_back,
+    left,
+    left_behind,
+    stop_thread,
+    typed,
+)
 from mmrag.errors import AgentError, words
 from mmrag.turn_clock import CLOCK, TurnClock
 
 MOST = 500
-"""Calls of one agent that may hang; it is asked nothing more once there are so many."""
+"""Calls that may hang in threads; no more is asked there once there are so many."""
 
 GRACE = 1.0
 """Seconds in which what was cancelled may tidy up."""
-
-_TICK = 0.25
 
 
 async def contained(call: Callable[[], Any]) -> Any:
@@ -72,16 +77,14 @@ class Outside:
 
     def __init__(self) -> None:
         self._threads = DaemonThreads()
-        self._hung: set[Call] = set()
         self._loops: list[_Loop] = []
         weakref.finalize(self, _close_all, self._loops)
 
     async def call(self, work: Callable[[], Any]) -> Any:
         """Call plain code in a thread; what it returns to be awaited is awaited in the loop."""
-        self._hung = {call for call in self._hung if call.is_left()}
-        if len(self._hung) >= MOST:
+        if left_behind() >= MOST:
             raise AgentError(
-                f"{MOST} calls of the agent hang; it is asked nothing more. "
+                f"{MOST} calls of agents hang; nothing more is asked. "
                 "Run it with --isolate, where what hangs is ended."
             )
         call = self._threads.begin(partial(copy_context().run, work))
@@ -89,7 +92,6 @@ class Outside:
             said = await asyncio.wrap_future(call.future)
         except asyncio.CancelledError:
             call.leave()
-            self._hung.add(call)
             raise
         return await self.wait_for(lambda: said) if inspect.isawaitable(said) else said
 
@@ -120,7 +122,6 @@ class Outside:
         return self._loops[0]
 
     async def _give_up(self, loop: _Loop, turn: _Turn) -> None:
-        asked = time.perf_counter()
         loop.call(turn.cancel)
         tidied = asyncio.wrap_future(turn.future)
         await asyncio.wait({tidied}, timeout=GRACE)
@@ -131,7 +132,7 @@ class Outside:
             return
         left(turn)
         turn.future.add_done_callback(lambda _: came_back(turn))
-        if loop.alive < asked and loop in self._loops:  # it is not this turn alone that hangs
+        if not turn.cancelled and loop in self._loops:  # it is not this turn alone that hangs
             self._loops.remove(loop)
             loop.leave()
 
@@ -159,9 +160,9 @@ class _Loop:
     """An event loop in a daemon thread of its own."""
 
     def __init__(self) -> None:
-        self.alive = time.perf_counter()
-        """When it last showed a sign of life: a tick, or a turn's beginning or end."""
         self._left = False
+        self._moved = 0.0
+        """When a turn last began or ended in it."""
         self._turns: set[_Turn] = set()
         self._loop = asyncio.new_event_loop()
         self._loop.set_default_executor(DaemonThreads())
@@ -175,11 +176,11 @@ class _Loop:
 
     def begin(self, make: Callable[[], Any], clock: TurnClock | None) -> _Turn:
         """Begin a turn as soon as the loop gets to it."""
-        turn = _Turn()
+        turn, since = _Turn(), time.perf_counter()
         self._turns.add(turn)
 
         async def work() -> None:
-            self.alive = time.perf_counter()
+            self._moved = time.perf_counter()
             turn.begun = True
             if clock is not None:
                 clock.start()
@@ -192,7 +193,7 @@ class _Loop:
             else:
                 turn.future.set_result(value)
             finally:
-                self.alive = time.perf_counter()
+                self._moved = time.perf_counter()
                 self._turns.discard(turn)
 
         def start() -> None:
@@ -201,8 +202,8 @@ class _Loop:
             elif not turn.future.done():
                 turn.future.set_exception(AgentError("cancelled before it began"))
 
-        if clock is not None:
-            clock.stand(lambda: self.alive + 2 * GRACE + _TICK)
+        if clock is not None:  # a turn that blocks the loop is given up before those that wait
+            clock.stand(lambda: max(since, self._moved) + 2 * GRACE)
         self.call(start, copy_context())
         return turn
 
@@ -222,7 +223,6 @@ class _Loop:
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._tick()
         while not self._left:
             # a task of the agent's own may raise SystemExit, or stop the loop
             with contextlib.suppress(BaseException):
@@ -233,10 +233,6 @@ class _Loop:
                 task.cancel()
             self._loop.run_until_complete(asyncio.sleep(0))
             self._loop.close()
-
-    def _tick(self) -> None:
-        self.alive = time.perf_counter()
-        self._loop.call_later(_TICK, self._tick)
 
 
 def _close_all(loops: list[_Loop]) -> None:

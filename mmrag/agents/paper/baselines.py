@@ -25,7 +25,7 @@ from mmrag.agents.grounded.planner import Planner
 from mmrag.agents.grounded.program_runner import Reader
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
-from mmrag.agents.prompt_templates import render_prompt
+from mmrag.agents.prompt_templates import ask_model, render_prompt
 from mmrag.agents.reply_format import ABSTAIN, clean_text, make_reply, without_thoughts
 from mmrag.agents.trace import Trace
 from mmrag.errors import SpecError
@@ -162,10 +162,10 @@ class Straightforward:
             name = name or (entities[0] if entities else "")
             return f"{name} {plan.question}".strip(), Usage()
         history = query.history if self._history else ()
-        prompt = render_prompt("rewrite", entities=entities[:10], history=history, query=query.text)
-        done = await self._model.generate(
-            [Message(role="user", text=prompt, images=query.images)], GenerateOptions(max_tokens=60)
-        )
+        done = await ask_model(
+            self._model, "rewrite", GenerateOptions(max_tokens=60), query.images,
+            entities=entities[:10], history=history, query=query.text,
+        )  # fmt: skip
         return clean_text(done.text)[:400] or query.text, done.usage
 
     def _extract(

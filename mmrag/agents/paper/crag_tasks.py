@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmrag.agents.paper.crag_kg import KgLookup, extracted_names
-from mmrag.agents.prompt_templates import render_prompt
+from mmrag.agents.prompt_templates import ask_model, render_prompt
 from mmrag.agents.reply_format import ABSTAIN, make_reply, without_thoughts
 from mmrag.agents.tool_loop import Answer, answer_with_tools
 from mmrag.agents.trace import Trace
@@ -24,6 +24,7 @@ from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources
 from mmrag.readiness import built_in_capacity, warm
 from mmrag.records import Evidence, Passage, Query, Record, Reply, Usage
+from mmrag.registry import whole
 from mmrag.search.session_passages import evidence_of
 from mmrag.text.tokens import count_tokens, cut_text
 
@@ -125,12 +126,10 @@ class CragAgent:
     async def _kg(self, model: Model, query: Query, trace: Trace) -> tuple[str, Usage]:
         """What the functions give that apply to the entities which the model names."""
         with trace.step("entities") as step:
-            prompt = render_prompt(
-                "crag_entities", query=query.text, query_time=pacific(query.query_time)
-            )
-            done = await model.generate(
-                [Message(role="user", text=prompt)], GenerateOptions(max_tokens=200)
-            )
+            done = await ask_model(
+                model, "crag_entities", GenerateOptions(max_tokens=200),
+                query=query.text, query_time=pacific(query.query_time),
+            )  # fmt: skip
             names = extracted_names(done.text)
             step.info |= {"said": done.text[:1000]}
         lookup = KgLookup(self._resources.tools, query.query_time, trace)
@@ -239,12 +238,12 @@ def _make(
             "--tools crag-kg:world=mini (or crag-kg:url=http://… of your own server), "
             "or say kg=off to go without."
         )
-    try:
-        window = Window(
-            pages=pages, kg=asks_kg, web_tokens=int(web_tokens), kg_tokens=int(kg_tokens)
-        )
-    except ValueError as error:
-        raise SpecError(f"web_tokens and kg_tokens are whole numbers ({error}).") from error
+    window = Window(
+        pages=pages,
+        kg=asks_kg,
+        web_tokens=whole("crag", "web_tokens", web_tokens, least=0),
+        kg_tokens=whole("crag", "kg_tokens", kg_tokens, least=0),
+    )
     client = resources.client(model) if model else None
     return CragAgent(resources, window, model=client, calls_itself=kg == "tools")
 

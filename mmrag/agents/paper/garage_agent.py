@@ -6,11 +6,11 @@ its marker, source and date, so that which of them to rest on is the model's dec
 
 from __future__ import annotations
 
-from mmrag.agents.prompt_templates import render_prompt
+from mmrag.agents.prompt_templates import ask_model
 from mmrag.agents.reply_format import without_thoughts
 from mmrag.agents.trace import Trace
 from mmrag.metrics.cases import cited_in
-from mmrag.protocols import GenerateOptions, Message, Model, Resources
+from mmrag.protocols import GenerateOptions, Model, Resources
 from mmrag.readiness import warm
 from mmrag.records import Query, Reply
 from mmrag.search.session_passages import evidence_of
@@ -34,15 +34,11 @@ class GarageAgent:
         trace = Trace()
         with trace.step("passages") as step:
             step.found([evidence_of(passage) for passage in query.passages])
-        prompt = render_prompt(
-            "garage_answer", query=query.text, asked=query.query_time or "unknown",
-            passages=query.passages,
-        )  # fmt: skip
         with trace.step("generate") as step:
-            done = await self._model.generate(
-                [Message(role="user", text=prompt, images=query.images)],
-                GenerateOptions(max_tokens=MAX_TOKENS),
-            )
+            done = await ask_model(
+                self._model, "garage_answer", GenerateOptions(max_tokens=MAX_TOKENS), query.images,
+                query=query.text, asked=query.query_time or "unknown", passages=query.passages,
+            )  # fmt: skip
             step.info |= {"model": done.model, "finish": done.finish}
         text = without_thoughts(done.text)
         return Reply(

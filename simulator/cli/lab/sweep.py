@@ -25,10 +25,10 @@ def sweep(
     ] = "rag:reader=builtin",
     data: Annotated[str, typer.Option(help="As for `mmrag run`.")] = "mini",
     grid: Annotated[
-        bool, typer.Option("--grid", help="Every combination instead of one change at a time.")
+        bool, typer.Option("--grid", help="Every combination, not one change at a time.")
     ] = False,
     measures: Annotated[
-        str, typer.Option(help="Taken of every reply besides: ragas, garage, crud, or single ones.")
+        str, typer.Option(help="Measures too: ragas, garage, crud, or single ones.")
     ] = "",
     model: Annotated[str | None, typer.Option(help="Model that takes the measures.")] = None,
     judge: Annotated[str, typer.Option(help="As for `mmrag run`.")] = "builtin",
@@ -40,7 +40,7 @@ def sweep(
     limit: Annotated[int | None, typer.Option(min=1, help="Sessions.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, max=4096, help="Conversations at once.")] = 16,
     max_cost: Annotated[
-        float | None, typer.Option(min=0, help="Stop once all settings cost so many dollars.")
+        float | None, typer.Option(min=0, help="Stop once this has cost so many dollars.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="List the settings and what they would cost.")

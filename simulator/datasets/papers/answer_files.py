@@ -10,7 +10,6 @@ GaRAGe's.
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -22,6 +21,7 @@ from mmrag.metrics.cases import LABELS, Annotations, Case, cited_in
 from mmrag.records import Label, Passage
 from simulator.datasets.papers.answered_record import Answered, Unusable
 from simulator.datasets.papers.garage import is_garage, read_garage
+from simulator.datasets.result_lines import read_rows
 from simulator.datasets.rows import json_rows
 
 MAX_LINE_BYTES = 16_000_000
@@ -54,42 +54,12 @@ def _is_garages(path: Path) -> bool:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
-    if path.suffix.lower() != ".csv":
-        return read_lines(path)
-    from simulator.datasets.result_lines import read_rows
-
-    rows = read_rows(path)
-    return ((r.where, r.number, {k: v for k, v in r.given.items() if v != ""}) for r in rows)
-
-
-def read_lines(path: Path) -> Iterator[tuple[str, int, dict[str, Any]]]:
     """(place for messages, line number, JSON object) of every line that is not blank."""
-    try:
-        file = path.open("rb")
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}. Give a JSONL file.") from error
-    with file:
-        for number in range(1, 1 << 60):
-            line = file.readline(MAX_LINE_BYTES + 1)
-            if not line:
-                return
-            where = f"{path}, line {number}"
-            if len(line) > MAX_LINE_BYTES:
-                raise DataError(f"{where}: longer than {MAX_LINE_BYTES:,} bytes. Split it up.")
-            if number == 1:
-                line = line.removeprefix(b"\xef\xbb\xbf")
-            if line.strip():
-                yield where, number, _object(line, where)
-
-
-def _object(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        row = json.loads(line, parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: no JSON ({error}). Mend or remove the line.") from error
-    if not isinstance(row, dict):
-        raise DataError(f"{where}: not a JSON object. Write one object per line.")
-    return row
+    if not path.exists():
+        raise UsageError(f"cannot read {path}: there is no such file. Give a JSONL file.")
+    table = path.suffix.lower() == ".csv"  # an empty cell says nothing
+    for row in read_rows(path, MAX_LINE_BYTES, _no_number):
+        yield row.where, row.number, {k: v for k, v in row.given.items() if v != "" or not table}
 
 
 def _from_line(row: dict[str, Any], where: str, number: int) -> Answered:

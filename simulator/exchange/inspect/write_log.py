@@ -16,8 +16,9 @@ from typing import Any
 import msgspec
 
 from mmrag.files.atomic import appearing
+from mmrag.files.images import data_uri
 from mmrag.records import Outcome, Status, Step, Turn, TurnResult, Usage, Verdict, outcome_of
-from simulator.exchange.pictures import data_uri, picture_of
+from simulator.exchange.pictures import picture_of
 from simulator.exchange.run_facts import ExportedTalk, RunFacts, facts_of, talks
 from simulator.store.run_reader import RunReader
 

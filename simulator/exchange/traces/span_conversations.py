@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from mmrag.errors import DataError
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, media_type
 from mmrag.records import (
     Capture,
     Evidence,
@@ -36,7 +36,6 @@ from mmrag.records import (
     reply_status,
 )
 from simulator.exchange.imported_conversation import Brought, imported_turn, never_asked
-from simulator.exchange.pictures import media_type
 from simulator.exchange.traces.span_messages import SpanMessage, said_by, said_to, without_secrets
 from simulator.exchange.traces.spans import Span, flat, read_spans
 

@@ -151,11 +151,6 @@ def illumination(
     return np.asarray(cv2.resize(small, (w, h), interpolation=cv2.INTER_LINEAR), np.uint16)
 
 
-def random_bytes(key: str, severity: int, count: int) -> NDArray[np.uint8]:
-    """One byte for each sample, in the order of the samples."""
-    return _random_source(key, severity, count)(0, count)
-
-
 def _random_source(
     key: str, severity: int, longest: int
 ) -> Callable[[int, int], NDArray[np.uint8]]:

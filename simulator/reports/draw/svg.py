@@ -48,7 +48,6 @@ class Mark:
     text: str = ""
     width: float = 1.5
     radius: float = 0.0
-    opacity: float = 1.0
     dashed: bool = False
     anchor: str = "start"
     bold: bool = False
@@ -73,9 +72,9 @@ class Chart:
         """An open line."""
         self.marks.append(Mark("line", tuple(points), role, **more))
 
-    def area(self, points: Sequence[Point], role: str, *, opacity: float = 0.16) -> None:
+    def area(self, points: Sequence[Point], role: str) -> None:
         """A filled outline."""
-        self.marks.append(Mark("area", tuple(points), role, opacity=opacity))
+        self.marks.append(Mark("area", tuple(points), role))
 
     def box(self, x: float, y: float, width: float, height: float, role: str, **more: Any) -> None:
         """A filled rectangle."""
@@ -145,7 +144,7 @@ def _svg_mark(mark: Mark, chosen: bool) -> str:
             f'stroke-width="{mark.width:g}" stroke-linejoin="round"{dash}{data}>{tip}</polyline>'
         )
     if mark.shape == "area":
-        return f'<polygon points="{spots}" class="f-{mark.role}" opacity="{mark.opacity:g}"/>'
+        return f'<polygon points="{spots}" class="f-{mark.role}" opacity="0.16"/>'
     if mark.shape == "box":
         right, bottom = mark.points[1]
         return (

@@ -70,23 +70,12 @@ def write_slices(rows: Sequence[dict[str, Any]], folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    text = ("run", "condition", "dimension", "slice")
-    whole = ("turns", "asked", "n", "sessions")
-    schema = pa.schema(
-        [
-            (
-                name,
-                pa.string()
-                if name in text
-                else pa.int64()
-                if name in whole
-                else pa.bool_()
-                if name == "small"
-                else pa.float64(),
-            )
-            for name in SLICE_COLUMNS
-        ]
-    )
+    kinds = {
+        **dict.fromkeys(("run", "condition", "dimension", "slice"), pa.string()),
+        **dict.fromkeys(("turns", "asked", "n", "sessions"), pa.int64()),
+        "small": pa.bool_(),
+    }
+    schema = pa.schema([(name, kinds.get(name, pa.float64())) for name in SLICE_COLUMNS])
     pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), folder / "slices.parquet")
     with (folder / "slices.csv").open("w", newline="", encoding="utf-8") as file:
         writer: csv.DictWriter[str] = csv.DictWriter(file, list(SLICE_COLUMNS))

@@ -18,11 +18,6 @@ from simulator.store.run_reader import RunReader
 APP = "http://127.0.0.1:7860"
 """Where `mmrag ui` listens unless told otherwise."""
 
-FILES = (
-    "report.html", "report.json", "turns.parquet", "slices.parquet", "slices.csv", "figures",
-)  # fmt: skip
-"""What a report's folder holds."""
-
 
 def make_report(
     folders: Sequence[Path],
@@ -30,7 +25,6 @@ def make_report(
     options: ReportOptions = ReportOptions(),
     *,
     replay: str = APP,
-    on_session: Callable[[], None] = lambda: None,
     on_part: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Report one or several runs into a folder and return the report. Files there are replaced.
@@ -40,7 +34,7 @@ def make_report(
 
     readers = [RunReader(folder) for folder in folders]
     try:
-        loaded, stop, agent_errors = load_report_runs(readers, options, on_session=on_session)
+        loaded, stop, agent_errors = load_report_runs(readers, options)
         report = build_report(loaded, stop, agent_errors, options, on_part=on_part)
         how = Uncertainty(resamples=options.resamples, seed=options.seed)
         on_part("files")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import MmragError
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, data_uri, jpeg
 from mmrag.records import Evidence, Session, Step, Turn, TurnResult
 from simulator.reports.figures.slices import UNLABELLED, Dimension
 from simulator.reports.read.frame import OWN, Frame, kind_of
@@ -132,7 +130,7 @@ def outcome_of_row(frame: Frame, row: int) -> str:
     return OUTCOMES[int(frame["outcome"][row])]
 
 
-def thumbnail(image: LazyImage, *, side: int = SIDE) -> str | None:
+def thumbnail(image: LazyImage) -> str | None:
     """A picture as a small JPEG data URI; None when it cannot be read."""
     from PIL import Image
 
@@ -140,10 +138,8 @@ def thumbnail(image: LazyImage, *, side: int = SIDE) -> str | None:
         small = image.pil()
     except MmragError:
         return None
-    small.thumbnail((side, side), Image.Resampling.LANCZOS)
-    buffer = io.BytesIO()
-    small.save(buffer, "JPEG", quality=72, optimize=True)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+    small.thumbnail((SIDE, SIDE), Image.Resampling.LANCZOS)
+    return data_uri(jpeg(small, 72, optimize=True))
 
 
 def _varied(frame: Frame, order: NDArray[Any], weights: dict[int, float], count: int) -> list[int]:

@@ -89,8 +89,6 @@ class LoadedRun:
 def load_report_runs(
     readers: Sequence[RunReader],
     options: ReportOptions,
-    *,
-    on_session: Callable[[], None] = lambda: None,
 ) -> tuple[list[LoadedRun], StopPolicy, str]:
     """Read runs under one stop rule and one treatment of failures; refuse runs that disagree."""
     configs = [_config(run) for run in readers]
@@ -99,9 +97,7 @@ def load_report_runs(
         "agent_errors", configs, readers, "unscored", "--agent-errors"
     )
     policy = StopPolicy.parse(stop, seed=configs[0].seed if configs[0] else options.seed)
-    frames = [
-        load_frame(run, stop=policy, agent_errors=errors, on_session=on_session) for run in readers
-    ]
+    frames = [load_frame(run, stop=policy, agent_errors=errors) for run in readers]
     names = _names(readers)
     loaded = [
         LoadedRun(name, run, config, *_apart(frame))

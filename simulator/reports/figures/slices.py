@@ -175,9 +175,7 @@ def untested(table: Sequence[dict[str, Any]]) -> str:
     return f"p (Holm) is – where a slice has no label or fewer than {LEAST_SESSIONS} conversations."
 
 
-def standouts(
-    frame: Frame, rows: Mask, *, alpha: float = 0.05, kinds: list[Dimension] | None = None
-) -> dict[str, Any]:
+def standouts(frame: Frame, rows: Mask, *, kinds: list[Dimension] | None = None) -> dict[str, Any]:
     """Slices whose truthfulness differs from the rest of their dimension."""
     counted, values = view_values(frame, HEADLINE)
     chosen = np.flatnonzero(rows & counted)
@@ -188,8 +186,10 @@ def standouts(
         values["truthfulness_score"][chosen],
         len(frame.sessions),
         all_asked=bool(frame["asked"].all()),
-        alpha=alpha,
     )
+
+
+_ALPHA = 0.05
 
 
 def standouts_of(
@@ -200,7 +200,6 @@ def standouts_of(
     many: int,
     *,
     all_asked: bool,
-    alpha: float = 0.05,
 ) -> dict[str, Any]:
     """Slices whose mean value differs from the rest of their dimension, one after the other.
 
@@ -224,13 +223,13 @@ def standouts_of(
             break
         best = min(tests, key=lambda test: test["p"])
         adjusted = min(1.0, best["p"] * _hypotheses(tests))
-        if adjusted > alpha:
+        if adjusted > _ALPHA:
             break
         results.append({**best, "p_holm": max([adjusted, *(r["p_holm"] for r in results)])})
         closed.add((best["dimension"], best["slice"]))
         dimension = next(d for d in found if d.name == best["dimension"])
         pool = pool & (codes[dimension.name] != dimension.slices.index(best["slice"]))
-    return {"alpha": alpha, "tested": tested, "found": results}
+    return {"alpha": _ALPHA, "tested": tested, "found": results}
 
 
 def _against_rest(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -126,13 +126,11 @@ def load_frame(
     *,
     stop: StopPolicy,
     agent_errors: str = "unscored",
-    on_session: Callable[[], None] = lambda: None,
 ) -> Frame:
     """Read a run into columns. Raises `StoreError` when it holds no turn."""
     reading = _Reading(agent_errors)
     for record, turns in run.raw():
         reading.add(record, turns)
-        on_session()
     if not reading.rows:
         how = to_finish(run, run.folder)
         raise StoreError(f"{run.folder}: no turn has been committed yet; {how} first.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 
-import msgspec
 import pytest
 from PIL import Image, ImageDraw
 
@@ -407,71 +406,6 @@ def test_the_beginning_of_one_name_is_the_name(printed, names, main):
     hits += [Evidence(source="image-kg", id=n, score=0.5, text=n) for n in names]
     line = Line(text=printed, box=(0, 0, 60, 10), confidence=0.9)
     assert resolve([line], hits, None, size=(64, 64)).main.name == main
-
-
-def held(*turns):
-    """A conversation held without abstention: (how sure, whether right) of each turn."""
-    from mmrag.records import Outcome, Reply, Status, Step, TurnResult, Verdict
-
-    return tuple(
-        TurnResult(
-            session_id="s", turn_index=n, status=Status.ANSWERED,
-            reply=Reply(text="x", trace=(
-                Step(name="verifier", info={"features": {"recognition": 1.0, "match": sure}}),
-            )),
-            verdict=Verdict(outcome=Outcome.PERFECT if right else Outcome.INCORRECT, judge="test"),
-        )
-        for n, (sure, right) in enumerate(turns)
-    )  # fmt: skip
-
-
-def test_a_calibration_played_by_hand():
-    from simulator.run.calibration_trials import play
-
-    plain = Calibration(bias=0.0, weights={"match": 4.0}, bars=(0.6, 0.9))
-    yes, no = (1.0, True), (1.0, False)  # p = .98
-    unsure = (0.25, True)  # p = .73
-    # right, right; silent is not: .73 > .6; wrong, wrong: over; what comes then counts for the turns
-    one = play(plain, [held(yes, unsure, no, no, yes)])
-    assert (one.score, one.right, one.wrong) == pytest.approx((0.0, 0.6, 0.4))
-    # p = .5: silent, then .73 is not enough, that is two failures; then .98 is
-    two = play(plain, [held((0.0, True), unsure, yes), held(yes)])
-    assert (two.score, two.right, two.wrong) == pytest.approx((0.5, 0.5, 0.0))
-    assert play(plain, []).score == 0
-    dear = play(plain, [held(yes, unsure, no, no, yes)], wrong_costs=2.0)
-    assert (dear.score, dear.wrong) == pytest.approx((-0.4, 0.4))
-
-
-def test_the_dearer_a_wrong_answer_the_surer_an_answer_has_to_be():
-    from simulator.run.calibration_trials import calibrate, play
-
-    right_of_20 = {0.3: 12, 0.6: 15, 0.9: 19}
-    trials = [held((sure, n < k)) for sure, k in right_of_20.items() for n in range(20)]
-    spoken = [
-        calibrate(trials, made_on="test", most_wrong=1.0, wrong_costs=costs)
-        for costs in (1.0, 2.0, 5.0, 100.0)
-    ]
-    assert [round(20 * 3 * play(one, trials).right) for one in spoken] == [46, 34, 19, 0]
-
-
-def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good():
-    from simulator.run.calibration_trials import calibrate, play
-
-    def one(n):
-        sure = (n % 10) / 10
-        return sure, n % 10 > 3 + n % 3
-
-    trials = [held(one(n), one(n // 10), one(n // 100 + n)) for n in range(100)]
-    free = calibrate(trials, made_on="test", most_wrong=1.0)
-    few = play(free, trials).wrong / 2
-    strict = calibrate(trials, made_on="test", most_wrong=few)
-    assert play(strict, trials).wrong <= few < play(free, trials).wrong
-    assert play(strict, trials).score <= play(free, trials).score
-    for bars in ((0.5, 0.5, 0.5), (0.7, 0.7, 0.7), (0.9, 0.9, 0.9)):
-        same = play(msgspec.structs.replace(strict, bars=bars), trials)
-        assert same.wrong > few or same.score <= play(strict, trials).score
-    none = calibrate(trials, made_on="test", most_wrong=0.0)
-    assert play(none, trials).wrong == 0
 
 
 def test_print_is_found_where_it_stands_in_a_large_picture():

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, expect
+from small_runs import write
 from test_ui_pages import PAGES, views
 from ui_parts import Server, press, result, session, write_run
 
-from simulator.store.run_store import RunStore
 from ui.opened_runs import open_runs
 
 OLD = Path(__file__).parents[2] / "data" / "run-v1"
@@ -83,11 +83,8 @@ def test_texts_of_any_length_and_script_stay_in_their_place(
 def test_a_run_without_pictures_is_shown(
     page: Page, server: Server, tmp_path: Path, tab: str
 ) -> None:
-    with RunStore(tmp_path / "blind") as store:
-        store.set_meta("judge", "rules/1")
-        for number in range(3):
-            store.begin(number, replace(session(number), capture=None)).result()
-            store.commit(result(session(number), 0, "c")).result()
+    talks = [replace(session(number), capture=None) for number in range(3)]
+    write(tmp_path / "blind", *((one, [result(one, 0, "c")]) for one in talks), judge="rules/1")
     opened(server, tmp_path / "blind")
     page.goto(f"{server.url}/?tab={tab.lower()}&run=blind")
     words = {"Replay": "A conversation without a picture.", "Robustness": "--degrade sweep"}

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import small_runs
+from killed_programs import killed_when
 
 from simulator.run.results.turn_results import score_run
 from simulator.store.run_reader import RunReader
@@ -59,16 +57,8 @@ def test_killed_ten_times_it_ends_with_the_same_aggregate(tmp_path: Path) -> Non
     rng = random.Random(20261121)
     killed, progress = tmp_path / "killed", [0]
     for _ in range(10):
-        process = subprocess.Popen(program(killed), stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        process.stdout.readline()
-        wanted, deadline = progress[-1] + rng.randrange(1, 13), time.monotonic() + 60
-        while committed(killed) < wanted and time.monotonic() < deadline:
-            time.sleep(rng.uniform(0.0, 0.004))
-        assert process.poll() is None, "the run ended before it could be killed"
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        wanted = progress[-1] + rng.randrange(1, 13)
+        killed_when(program(killed), lambda wanted=wanted: committed(killed) >= wanted)
         if (killed / "run.sqlite").exists():
             progress.append(count(killed))
     assert progress == sorted(progress), "a committed turn was lost"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import random
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+from killed_programs import killed_when
 from test_kill import committed
 
 from simulator.run.captures import KINDS
@@ -38,19 +35,10 @@ def program(folder: Path) -> list[str]:
 
 
 def test_killed_five_times_it_ends_with_the_same_rows(tmp_path: Path) -> None:
-    rng = random.Random(38)
     killed, whole, turns = tmp_path / "killed", tmp_path / "whole", 200 * 2 * (2 * 6 + 3)
     for time_ in range(1, 6):
-        process = subprocess.Popen(program(killed), stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        process.stdout.readline()
         wanted = turns * time_ // 6
-        while committed(killed) < wanted and process.poll() is None:
-            time.sleep(rng.uniform(0.0, 0.01))
-        assert process.poll() is None, "the run ended before it could be killed"
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        killed_when(program(killed), lambda wanted=wanted: committed(killed) >= wanted)
     for folder in (killed, whole):
         subprocess.run(program(folder), check=True, capture_output=True, timeout=600)
     assert committed(whole) == turns

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 from planted_runs import make_session, plant
+from small_runs import done, write
 
-from mmrag.records import Outcome, Reply, Session, Status, TurnResult, Verdict
+from mmrag.records import Reply, Session
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
 from simulator.run.config import RunConfig
 from simulator.store.run_store import RunStore
-
-OF_LETTER = {"C": Outcome.PERFECT, "W": Outcome.INCORRECT, "M": Outcome.MISSING}
 
 
 def our_row(run: Path, out: Path) -> str:
@@ -31,21 +30,13 @@ def values(row: str) -> list[str]:
 
 def held(folder: Path, *letters: str) -> Path:
     """A run in which every turn was asked, with these outcomes."""
-    with RunStore(folder) as store:
-        store.set_meta("config", RunConfig(after_stop="generate"))
-        store.set_meta("judge", "j")
-        for place, said in enumerate(letters):
-            session = make_session(place + 3)
-            session = _short(session, len(said))
-            store.begin(place, session)
-            for turn, letter in zip(session.turns, said, strict=True):
-                verdict = Verdict(outcome=OF_LETTER[letter], judge="j")
-                result = TurnResult(
-                    session_id=session.id, turn_index=turn.index, status=Status.ANSWERED,
-                    reply=Reply(text="x" if letter != "M" else "I don't know"), verdict=verdict,
-                )  # fmt: skip
-                store.commit(result)
-    return folder
+    talks = [_short(make_session(place + 3), len(said)) for place, said in enumerate(letters)]
+    texts = {"c": Reply(text="x"), "i": Reply(text="x"), "m": Reply(text="I don't know")}
+    turns = [
+        [done(talk, i, letter, reply=texts[letter]) for i, letter in enumerate(said)]
+        for talk, said in zip(talks, letters, strict=True)
+    ]
+    return write(folder, *zip(talks, turns, strict=True), config=RunConfig(after_stop="generate"))
 
 
 def _short(session: Session, turns: int) -> Session:
@@ -61,9 +52,9 @@ def _short(session: Session, turns: int) -> Session:
 @pytest.mark.parametrize(
     ("letters", "share"),
     [
-        (("CWCWW",), "100.0 %"),  # nothing is left to cut, and yet it is two failures in a row
-        (("CWCWC",), "0.0 %"),
-        (("CWMCC", "CWCWM", "CCCCC", "WCWCW"), "50.0 %"),
+        (("cicii",), "100.0 %"),  # nothing is left to cut, and yet it is two failures in a row
+        (("cicic",), "0.0 %"),
+        (("cimcc", "cicim", "ccccc", "icici"), "50.0 %"),
     ],
 )
 def test_early_stop_is_two_consecutive_failures(

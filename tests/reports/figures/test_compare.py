@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from called_command import mmrag
 from planted_runs import by_severity, make_session, plant
+from small_runs import done, write
 
 from mmrag.errors import ConflictError, SpecError
-from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict
 from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.figures.report import ReportOptions
@@ -106,20 +106,8 @@ def test_the_table_of_runs_of_different_lengths_adds_up(runs: Path, tmp_path: Pa
 
 def test_runs_that_share_nothing_are_refused_by_name(runs: Path, tmp_path: Path) -> None:
     session = msgspec.structs.replace(make_session(0), id="elsewhere")
-    other = tmp_path / "elsewhere"
-    with RunStore(other) as store:
-        store.set_meta("judge", "planted-1")
-        store.begin(0, session)
-        verdict = Verdict(outcome=Outcome.PERFECT, judge="planted-1")
-        store.commit(
-            *(
-                TurnResult(
-                    session_id=session.id, turn_index=turn.index, status=Status.ANSWERED,
-                    reply=Reply(text="yes"), verdict=verdict,
-                )
-                for turn in session.turns
-            )
-        )  # fmt: skip
+    turns = [done(session, turn.index, "c") for turn in session.turns]
+    other = write(tmp_path / "elsewhere", (session, turns), judge="planted-1")
     with pytest.raises(ConflictError, match=r"share no session: 60 only in good \(such as s00000"):
         compared(runs / "good", other)
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from planted_runs import make_session as planted_session
 from planted_runs import plant
+from small_runs import done, write
 
 from mmrag.metrics.headline import RATES, Uncertainty
-from mmrag.records import Outcome, Reply, Status, TurnResult, Verdict, Vote
+from mmrag.records import Outcome, Reply, Verdict, Vote
 from simulator.reports.figures.headline import headline
 from simulator.reports.read.frame import load_frame
 from simulator.run.results.turn_results import ScoreOptions, score_run
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
-from simulator.store.run_store import RunStore
 
 
 @pytest.mark.parametrize("condition", ["clean", "low-light@5"])
@@ -81,20 +81,13 @@ def test_equals_scoring_where_a_panel_voted_and_a_kit_hears_otherwise(tmp_path: 
     exact = session.turns[1].reference.text.upper()
     said = ["I don’t know, but it is", exact, "no idea", "I don't know", "other", "more"]
     judges = (Outcome.PERFECT, Outcome.INCORRECT), (Outcome.MISSING, Outcome.PERFECT)
-    with RunStore(tmp_path / "run") as store:
-        store.set_meta("judge", "p")
-        store.begin(0, session)
-        for turn, text in zip(session.turns, said, strict=True):
-            votes = judges[turn.index % 2]
-            verdict = Verdict(
-                outcome=votes[1], judge="p", votes=tuple(Vote(judge="j", outcome=v) for v in votes)
-            )
-            store.commit(
-                TurnResult(
-                    session_id=session.id, turn_index=turn.index, status=Status.ANSWERED,
-                    reply=Reply(text=text), verdict=verdict,
-                )
-            )  # fmt: skip
+    votes = [tuple(Vote(judge="j", outcome=vote) for vote in of) for of in judges]
+    verdicts = [Verdict(outcome=of[1].outcome, judge="p", votes=of) for of in votes]
+    turns = [
+        done(session, i, "c", reply=Reply(text=text), verdict=verdicts[i % 2])
+        for i, text in enumerate(said)
+    ]
+    write(tmp_path / "run", (session, turns), judge="p")
     with RunReader(tmp_path / "run") as run:
         for stop in ("never", "strikes(2)", "strikes(1)"):
             frame = load_frame(run, stop=StopPolicy.parse(stop))

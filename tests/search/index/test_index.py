@@ -223,19 +223,6 @@ def test_ids_out_of_order_keep_their_entities(tmp_path: Path) -> None:
         assert top["entities"] == [{"entity_name": name, "entity_attributes": {"n": i}}]
 
 
-def test_the_public_call(index: Index, tmp_path: Path) -> None:
-    search = UnifiedSearchPipeline(index)
-    picture = coloured((200, 30, 30))
-    by_pil = search(picture, k=2)
-    assert set(by_pil[0]) == {"index", "score", "url", "entities"}
-    (tmp_path / "x.png").write_bytes(png(picture))
-    assert search(tmp_path / "x.png", k=2) == search(png(picture), k=2) == by_pil
-    assert search(ColourEncoder().encode_crops([picture])[0], k=2)[0]["index"] == by_pil[0]["index"]
-    assert search([picture, "Elm Speaker"], k=2) == [by_pil, search("Elm Speaker", k=2)]
-    pages = search("Elm Speaker warranty", k=2)
-    assert set(pages[0]) == {"index", "score", "page_name", "page_snippet", "page_url"}
-
-
 def test_text_is_never_fetched_or_opened(
     index: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

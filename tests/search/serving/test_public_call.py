@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from small_index import COLOURS, ColourEncoder, WordEncoder, coloured
+from small_index import COLOURS, ColourEncoder, WordEncoder, coloured, png
 
 from mmrag.agents.own.kits import SearchPipeline
 from mmrag.cache import Cache, share
@@ -101,10 +101,13 @@ def test_five_results_unless_told(search: UnifiedSearchPipeline) -> None:
     assert [page["page_url"][8] for page in search("kettle copper")] == ["a", "b", "c"]
 
 
-def test_lists_and_embeddings(search: UnifiedSearchPipeline) -> None:
+def test_lists_and_embeddings(search: UnifiedSearchPipeline, tmp_path: Path) -> None:
     picture = coloured((30, 180, 40))
     vector = ColourEncoder().encode_crops([picture])
     by_picture = search(picture, k=2)
+    assert set(by_picture[0]) == {"index", "score", "url", "entities"}
+    (tmp_path / "x.png").write_bytes(png(picture))
+    assert search(tmp_path / "x.png", k=2) == search(png(picture), k=2) == by_picture
     assert by_picture[0]["index"] == 1
     assert by_picture[0]["score"] == pytest.approx(1, abs=1e-5)
     assert search(vector[0] * 7, k=2) == search(vector, k=2) == by_picture
