@@ -51,11 +51,7 @@ STRESS_WEIGHT = 4.0
 SEEDS = 2
 """Forests averaged: they differ in the features that each split may see."""
 RISING = word_set(
-    "contained loose exact recall stem_recall fuzzy_recall fresh_recall trigrams date_match "
-    "number_match soft_recall cos_head cos_near window parts_found best_list explained mean_score "
-    "second_score year month day known_share acronym whole fresh_known named_known span_known "
-    "spelled inside first_sentence_recall sentence_recall "
-    "core core_top most_fresh fresh_full finest_date first_gain best_gain"
+    "core trigrams spelled mean_score second_score finest_date cos_head cos_near window"
 )
 """Features that may only speak for the reply: more of them never makes it worse."""
 

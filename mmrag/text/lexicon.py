@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 
 def word_set(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
+
+
+def phrases(pattern: str) -> re.Pattern[str]:
+    r"""Compile a pattern in which case does not matter and a blank stands for any white space.
+
+    >>> bool(phrases(r"no longer\b").match("No\nlonger"))
+    True
+    """
+    return re.compile("(?i)" + pattern.replace(" ", r"\s+"))
 
 
 STOPWORDS = word_set("""
@@ -108,37 +118,11 @@ NEGATIONS = word_set("""
 DENIALS = word_set("not never neither nor isnt wasnt arent werent except unlike cannot")
 """Words that turn the very next words down."""
 
-CONTRASTS = word_set("however but although though instead whereas while")
-
-HEDGES = (
-    "may ", "might", "possibly", "perhaps", "likely", "believed", "could be", "unclear", "not sure",
-    "i think", "depends", "various", "varies", "sorry", "unknown",
-)  # fmt: skip
-
 OPENERS = word_set("""
     probably possibly perhaps maybe surely certainly definitely likely apparently presumably
     obviously clearly actually yes well sure answer author
 """)
 """Words that may stand before a name and belong to none."""
-
-UNSURE = (
-    "n't find",
-    "not find",
-    "no information",
-    "not have access",
-    "n't have access",
-    "definitive",
-    "exact",
-    "specif",
-    "several",
-    "many different",
-    "no record",
-    "not mention",
-)
-"""What those say who have not found out, or say that it depends."""
-
-PLURALS = word_set("are were include list names")
-"""Words that ask for several things at the beginning of a question."""
 
 APPROXIMATE = word_set("""
     about around approximately roughly nearly almost over circa some of the a an in at tall high

@@ -80,7 +80,7 @@ def test_one_by_one_and_together_agree(judge: BuiltinJudge) -> None:
 def test_verdict_carries_exact_score_and_id(judge: BuiltinJudge) -> None:
     verdict = judge.judge_many([item("Which city is this?", "Paris", "paris.")])[0]
     assert (verdict.outcome, verdict.exact, verdict.score) == (Outcome.PERFECT, True, 1.0)
-    assert verdict.judge.startswith("builtin/7+")
+    assert verdict.judge.startswith("builtin/8+")
 
 
 @pytest.mark.parametrize("references", [[], [""], ["  ", "\n"], ["nan"], ["NaN"]])

@@ -25,18 +25,19 @@ from numpy.typing import NDArray
 from mmrag.errors import DataError
 from mmrag.judges.builtin.claims import asks_judging, settled
 from mmrag.judges.builtin.features import NAMES, Extractor
-from mmrag.judges.builtin.parsed_text import Cue, Reading
+from mmrag.judges.builtin.parsed_text import Cue, Reading, read_short
 from mmrag.judges.builtin.rules import rule
 from mmrag.judges.builtin.trees import Forest, Trees
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
 from mmrag.metrics.overlap import words_of
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict
-from mmrag.text.chinese import is_chinese, western
-from mmrag.text.normalise import normalise, plain, same_signs, words
+from mmrag.text.chinese import CHINESE, is_chinese, western
+from mmrag.text.lexicon import phrases
+from mmrag.text.normalise import plain, same_signs, words
 from mmrag.text.refusals import ENGLISH, declines, missing_in
 
-VERSION = 7
+VERSION = 8
 SURE = 0.9
 """Below this chance of either side the judge calls itself unsure."""
 WARY = 1.0
@@ -77,12 +78,11 @@ class BuiltinJudge:
 
     def __init__(self, data: Path | None = None) -> None:
         folder = Path(str(files("mmrag.judges") / "data")) if data is None else data
-        parameters = _load(folder)
-        self._extractor = Extractor(parameters.vectors)
-        self._forest, self._wary = parameters.forest, parameters.wary
-        self.id = f"builtin/{VERSION}+{parameters.digest}"
-        self.made_from = parameters.made_from
+        vectors, self._forest, self._wary, digest, source = _load(folder)
+        self.made_from = source
         """SHA-256 of the file of human verdicts that it was made from."""
+        self._extractor = Extractor(vectors)
+        self.id = f"builtin/{VERSION}+{digest}"
 
     async def judge(self, item: JudgeItem) -> Verdict:
         """One verdict; never raises on strange text."""
@@ -100,37 +100,35 @@ class BuiltinJudge:
 
     def _weighed(self, items: Sequence[JudgeItem]) -> Iterator[Judged]:
         self._extractor.vectors.forget()
-        decided = [self._before_trees(item) for item in map(in_western_notation, items)]
-        waiting = [found for found in decided if not isinstance(found, Judged)]
-        by_trees = iter(self._by_trees(waiting) if waiting else ())
-        for found in decided:
-            yield found if isinstance(found, Judged) else next(by_trees)
-
-    def _before_trees(self, item: JudgeItem) -> Judged | tuple[JudgeItem, Reading]:
-        found = before_trees(item, self._extractor)
-        if isinstance(found, Reading):
-            return item, found
-        outcome, reason = found
-        return Judged(self._verdict(outcome, reason, exact=reason == _EXACT), True)
-
-    def _by_trees(self, waiting: Sequence[tuple[JudgeItem, Reading]]) -> Iterator[Judged]:
-        objections, rows = self._extractor.rows(
-            [(item.question, _bounded(item.references), said) for item, said in waiting]
-        )
+        items = [*map(in_western_notation, items)]
+        decided = [before_trees(item, self._extractor) for item in items]
+        objections, rows = self._extractor.rows([
+            (item.question, _bounded(item.references), said)
+            for item, said in zip(items, decided, strict=True)
+            if isinstance(said, Reading)
+        ])  # fmt: skip
         odds = with_doubt(rows, self._forest, self._wary).tolist()
-        for (item, _), objection, log_odds in zip(waiting, objections, odds, strict=True):
-            if objection:
-                yield Judged(self._verdict(Outcome.INCORRECT, f"rule: {objection}"), True)
+        by_trees = zip(objections, odds, strict=True)
+        for said in decided:
+            if not isinstance(said, Reading):
+                yield self._judged(*said)
                 continue
-            chance = _probability(log_odds)
-            outcome = Outcome.PERFECT if chance >= 0.5 else _wrong(item)
-            verdict = self._verdict(outcome, f"trees: p(correct) = {chance:.3f}")
-            yield Judged(verdict, max(chance, 1 - chance) >= SURE)
+            objection, log_odds = next(by_trees)
+            if objection:
+                yield self._judged(Outcome.INCORRECT, f"rule: {objection}")
+                continue
+            chance = 1 / (1 + math.exp(-min(max(log_odds, -30.0), 30.0)))
+            outcome = Outcome.PERFECT
+            if chance < 0.5:
+                declined = declines(settled(said.raw))
+                outcome = Outcome.MISSING if declined else Outcome.INCORRECT
+            sure = max(chance, 1 - chance) >= SURE
+            yield self._judged(outcome, f"trees: p(correct) = {chance:.3f}", sure=sure)
 
-    def _verdict(self, outcome: Outcome, reason: str, *, exact: bool = False) -> Verdict:
-        return Verdict(
-            outcome=outcome, judge=self.id, score=outcome.score, exact=exact, reason=reason
-        )
+    def _judged(self, outcome: Outcome, reason: str, *, sure: bool = True) -> Judged:
+        exact, score = reason == _EXACT, outcome.score
+        own = Verdict(outcome=outcome, judge=self.id, score=score, exact=exact, reason=reason)
+        return Judged(own, sure)
 
 
 class Cascade:
@@ -177,11 +175,10 @@ def before_trees(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str] |
     missing = None
     if reading.cues & Cue.REFUSAL or not (reading.words and ENGLISH.search(text)):
         missing = missing_in(text) or (missing_in(claimed) if claimed != text else None)
-    if missing is not None:
-        if _as_unknown(text, references):
-            return Outcome.PERFECT, "rule: as the reference says, that is not told"
-        if not any(_stands(reference, text) for reference in references):
-            return Outcome.MISSING, missing
+    if (missing or _UNTOLD.match(text)) and _as_unknown(text, references):
+        return Outcome.PERFECT, "rule: as the reference says, that is not told"
+    if missing and not any(_stands(reference, text) for reference in references):
+        return Outcome.MISSING, missing
     target = extractor.target(item.question, references)
     if not reading.words or not target.readings:
         return _as_signs(text, item.question, references)
@@ -195,24 +192,20 @@ def before_trees(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str] |
 def _as_signs(text: str, question: str, references: tuple[str, ...]) -> tuple[Outcome, str]:
     """Symbols ("+", "🍐") and the names "a" and "an": only the characters can be compared."""
     own = text.strip(" .!?").lower()
-    same = any(
-        own == reference.strip(" .!?").lower()
-        or (
-            own
-            and reference.lower().startswith(own + " ")
-            and f" {own} " in f" {question.lower()} "
-        )
-        for reference in references
-    )
+    asked = own and f" {own} " in f" {question.lower()} "
+    known = [reference.lower() for reference in references]
+    same = any(own == r.strip(" .!?") or (asked and r.startswith(own + " ")) for r in known)
     return (Outcome.PERFECT if same else Outcome.INCORRECT), "symbols only"
 
 
 def in_western_notation(item: JudgeItem) -> JudgeItem:
     """An item that the rules for other languages can read; the same where nothing is Chinese."""
-    if not any(map(is_chinese, (item.prediction, *item.references))):
+    if not is_chinese(" ".join((item.prediction, *item.references))):
         return item
-    # Cutting into words needs a dictionary: of no use where the reply has no Chinese word.
-    cut = words_of if is_chinese(item.prediction) else list
+    # Cutting into words needs a dictionary: of use where a Chinese reply meets such a reference.
+    written = 3 * len(CHINESE.findall(item.prediction)) > len(item.prediction)
+    both = written and any(map(is_chinese, item.references))
+    cut: Callable[[str], list[str]] = words_of if both else lambda piece: [piece]
     prediction, *references = (
         western(text, cut) if is_chinese(text) else text
         for text in (item.prediction, *item.references)
@@ -233,57 +226,34 @@ def with_doubt(rows: NDArray[np.float64], trees: Forest, wary: Forest) -> NDArra
     return odds
 
 
-def _wrong(item: JudgeItem) -> Outcome:
-    said = settled(plain(item.prediction))
-    return Outcome.MISSING if declines(said) else Outcome.INCORRECT
-
-
 _ABOUT_ONESELF = re.compile(r"(?i)\b(?:i|me|my|we|idk|dunno|sorry)\b|\byou\b")
-_UNTOLD = re.compile(
-    r"(?i)\W*(?:(?:it|the\s+\w+)\s+(?:does\s*n[o']t|says\s+nothing)\b|(?:it\s+is\s+)?not\s+(?:stated|told"
-    r"|given|mentioned|specified)\b)"
+_UNTOLD = phrases(
+    r"\W*(?:(?:it|the \w+) (?:does\s*n[o']t|says nothing)\b|(?:it is )?not (?:stated|told|given"
+    r"|mentioned|specified)\b|(?:nobody|no one) knows\b)"
 )
 _EXACT = "equal to a reference"
 
 
-class _Parameters(msgspec.Struct):
-    vectors: WordVectors
-    forest: Forest
-    wary: Forest
-    digest: str
-    made_from: str
-
-
 @lru_cache(maxsize=4)
-def _load(folder: Path) -> _Parameters:
-    """Read the parameter files once per process."""
+def _load(folder: Path) -> tuple[WordVectors, Forest, Forest, str, str]:
+    """Read the parameter files once per process; the last two are their digest and their source."""
     from safetensors.numpy import load
 
-    digest = hashlib.sha256()
-    raw: dict[str, bytes] = {}
+    raw: list[bytes] = []
     for name in ("pieces.txt", "words.safetensors", "trees.json", "wary.json", "figures.json"):
         try:
-            raw[name] = (folder / name).read_bytes()
+            raw.append((folder / name).read_bytes())
         except OSError as error:
             raise DataError(
                 f"the built-in judge misses {name} in {folder}; install the package again, or make "
                 "the file with scripts/train_judge.py."
             ) from error
-        if name != "figures.json":  # figures describe the judge, they do not steer it
-            digest.update(raw[name])
-    pieces = Pieces(raw["pieces.txt"].decode().split("\n"))
-    table = load(raw["words.safetensors"])["words"]
-    trees, wary = (
-        Forest(msgspec.json.decode(raw[name], type=Trees), NAMES)
-        for name in ("trees.json", "wary.json")
-    )
-    return _Parameters(
-        vectors=WordVectors(pieces, table),
-        forest=trees,
-        wary=wary,
-        digest=digest.hexdigest()[:8],
-        made_from=msgspec.json.decode(raw["figures.json"])["source_sha256"],
-    )
+    pieces, table, *forests, figures = raw
+    people, wary = (Forest(msgspec.json.decode(text, type=Trees), NAMES) for text in forests)
+    vectors = WordVectors(Pieces(pieces.decode().split("\n")), load(table)["words"])
+    # Figures describe the judge, they do not steer it.
+    digest = hashlib.sha256(b"".join(raw[:-1])).hexdigest()[:8]
+    return vectors, people, wary, digest, msgspec.json.decode(figures)["source_sha256"]
 
 
 def _equal(text: str, references: tuple[str, ...]) -> bool:
@@ -292,12 +262,12 @@ def _equal(text: str, references: tuple[str, ...]) -> bool:
     if not forms or len(text) > 2 * max(map(len, forms)) + 20:
         return False
     said = " ".join(words(text, is_plain=True))
-    return said in forms and any(same_signs(text, r) for r in references if normalise(r) == said)
+    return any(same_signs(text, reference) for reference in forms.get(said, ()))
 
 
 def _as_unknown(text: str, references: tuple[str, ...]) -> bool:
     """Whether references say that nobody can tell, and a reply says so without a word of itself."""
-    says_so = bool(references) and all(missing_in(plain(r)) or _UNTOLD.match(r) for r in references)
+    says_so = all(missing_in(read_short(r).raw) or _UNTOLD.match(r) for r in references)
     return says_so and bool(text.strip()) and not _ABOUT_ONESELF.search(text)
 
 
@@ -308,21 +278,17 @@ def _stands(reference: str, text: str) -> bool:
     return guessed or (len(one) > 3 and one in other and not ENGLISH.search(text))
 
 
-@lru_cache(maxsize=5_000)
-def _normal_forms(references: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(filter(None, map(normalise, references)))
+@lru_cache(maxsize=500)
+def _normal_forms(references: tuple[str, ...]) -> dict[str, list[str]]:
+    forms: dict[str, list[str]] = {}
+    for reference in references:
+        if form := " ".join(words(read_short(reference).raw, is_plain=True)):
+            forms.setdefault(form, []).append(reference)
+    return forms
 
 
+@lru_cache(maxsize=500)
 def _bounded(references: tuple[str, ...]) -> tuple[str, ...]:
-    if all(0 < len(r) <= MAX_REFERENCE_CHARS and not _nothing(r) for r in references):
-        return references
-    return tuple(r[:MAX_REFERENCE_CHARS] for r in references if not _nothing(r))
-
-
-def _nothing(reference: str) -> bool:
-    """Blank, or what a table's empty cell turns into when it is read as a number."""
-    return reference in ("nan", "NaN") or not reference or reference.isspace()
-
-
-def _probability(log_odds: float) -> float:
-    return 1 / (1 + math.exp(-min(max(log_odds, -30.0), 30.0)))
+    """Without blanks, and what a table's empty cell turns into when it is read as a number."""
+    kept = (r for r in references if r not in ("nan", "NaN") and r and not r.isspace())
+    return tuple(r[:MAX_REFERENCE_CHARS] for r in kept)

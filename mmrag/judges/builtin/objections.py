@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
 
-from mmrag.judges.builtin.claims import CONCESSION, Dropped, asks_judging, claim, clauses
-from mmrag.judges.builtin.lists import either, guesses, numbers_in_row, row
-from mmrag.judges.builtin.parsed_question import Target, Wording, present, tells
+from mmrag.judges.builtin.claims import CONCESSION, DENIAL, WORD, asks_judging, claim, clauses
+from mmrag.judges.builtin.lists import either, guesses
+from mmrag.judges.builtin.parsed_question import Target, Wording, tells
 from mmrag.judges.builtin.parsed_text import Cue, Reading
-from mmrag.text.lexicon import NEGATIONS
+from mmrag.text.lexicon import NEGATIONS, phrases
 from mmrag.text.normalise import sentences
 from mmrag.text.numbers import is_number
 from mmrag.text.opposites import another_attribute, flipped, has_opposites
@@ -20,155 +19,88 @@ MAX_WORDS = 40
 """Longer replies tell too much besides for most objections to be sure."""
 
 
-class Signs(NamedTuple):
-    """What the trees are shown of how the truth stands in a reply."""
-
-    told: float = 0.0
-    lost: float = 0.0
-    either: float = 0.0
-    either_hedged: float = 0.0
-    guesses_true: float = 0.0
-    guesses_false: float = 0.0
-    equally: float = 0.0
-    row_items: float = 0.0
-    row_share: float = 0.0
-    row_place: float = 0.0
-    row_bare: float = 0.0
-    numbers_in_row: float = 0.0
-    claims_left: float = 0.0
-    wants_many: float = 0.0
-    asks_or: float = 0.0
-
-
-class Stance(NamedTuple):
-    """How the truth stands in a reply."""
-
-    objection: str
-    """Why the reply is wrong; empty where nothing says so."""
-    signs: Signs = Signs()
-
-
-def stance(target: Target, ranked: Sequence[int], said: Reading) -> Stance:
-    """Look for every objection that the cues of a reply allow."""
-    truth = present([target.known[i] for i in ranked], target, said)
-    if not truth:
-        return Stance("")
+def objection(target: Target, truth: Sequence[Wording], said: Reading) -> str:
+    """Why a reply is wrong though the wordings in `truth` stand in it; empty where nothing is."""
     asked, n = target.asked, len(said.words)
-    if n > MAX_WORDS:
-        return Stance("", Signs(
-            told=1.0, claims_left=1.0, wants_many=target.wants_many, asks_or=target.asks_or
-        ))  # fmt: skip
-    text = _unquoted(said.raw, truth)
-    made, claimed, lost = _lost(target, truth, said, text)
-    if lost == "withdrawn":
-        return Stance("takes the answer back")
-    left = len(claimed.words) / n
-    if lost == "an order" and not asks_judging(asked.text):
-        return Stance("names the answer in an order to the judge only")
-    if lost == "denied" and n <= 25:
-        return Stance("denies the answer")
-    if lost == "beside":
-        return Stance("names the answer beside another one")
-    if lost == "mentioned" and (n <= 14 or CONCESSION.search(said.raw)):
-        return Stance("only mentions the answer")
-    ors, hedged = either(asked, made, truth) if said.cues & Cue.OR or "/" in text else (0.0, 0.0)
-    if (ors >= 3 and n <= 9) or (ors >= 2 and (hedged or target.asks_or)):
-        return Stance("offers one or the other")
-    may_swap = n <= 16 and target.swappable
-    if (
-        may_swap
-        and (target.compares or has_opposites(said.roots))
-        and _swapped(target, made, truth, said)
-    ):
-        return Stance("gives the value of another thing")
-    if n <= 16 and target.quantities and _number_rival(target, made, truth, said):
-        return Stance("gives another number for what is asked")
-    true, false, equally = guesses(target, made, truth) if said.cues & Cue.HEDGE else (0.0,) * 3
-    if n <= 25 and false and (true or equally):
-        return Stance("guesses at several answers")
-    numbers = numbers_in_row(target, said) if said.cues & Cue.NUMBER else 0.0
-    if numbers >= 3 and not target.wants_many:
-        return Stance("lists several numbers")
-    items, share, place, bare = (
-        row(target, made, truth)
-        if said.marks > 1 and n <= min(25, 3 * said.marks + 4)
-        else (0.0,) * 4
+    if not truth or n > MAX_WORDS:
+        return ""
+    # Titles deny and hedge nothing, unless they hold the truth.
+    text = _QUOTED.sub(
+        lambda m: m[0] if tells(Reading(m[0], is_plain=True), truth) else " ", said.raw
     )
-    if bare and share >= 0.75 and not target.wants_many:
-        return Stance("lists several answers")
-    return Stance("", Signs(
-        told=1.0, lost=float(bool(lost)), either=ors, either_hedged=hedged, guesses_true=true,
-        guesses_false=false, equally=equally, row_items=items, row_share=share, row_place=place,
-        row_bare=bare, numbers_in_row=numbers, claims_left=left, wants_many=target.wants_many,
-        asks_or=target.asks_or,
-    ))  # fmt: skip
-
-
-def _lost(
-    target: Target, truth: Sequence[Wording], said: Reading, text: str
-) -> tuple[str, Reading, Dropped | Literal["beside"]]:
-    """What is claimed, and why the truth is not in it."""
+    lost, length = "", n
     if said.cues & (Cue.CONTRAST | Cue.CORRECTION | Cue.ORDER):
-        keep = target.denies or any(w.reading.vocabulary & NEGATIONS for w in target.known[:4])
-        made = claim(text, keep_denials=keep)
-        claimed = Reading(made.text, is_plain=True) if made.dropped else said
-        if made.dropped and not tells(claimed, truth):
-            return made.text, claimed, made.dropped
-        text = made.text
-    else:
-        claimed = said
-    beside_it = len(claimed.words) <= 25 and beside(target.asked, truth, text)
-    return text, claimed, "beside" if beside_it else ""
-
-
-def _unquoted(text: str, truth: Sequence[Wording]) -> str:
-    """Text without its quotations, unless they hold the truth: titles deny and hedge nothing."""
-    if '"' not in text:
-        return text
-    return _QUOTED.sub(
-        lambda m: m.group() if tells(Reading(m.group(), is_plain=True), truth) else " ", text
-    )
+        readings = (asked, *(w.reading for w in target.known[:4]))
+        keep = any(r.vocabulary & NEGATIONS for r in readings) or DENIAL.search(asked.text)
+        text, dropped = claim(text, keep_denials=bool(keep))
+        if dropped:
+            claimed = Reading(text, is_plain=True)
+            lost, length = "" if tells(claimed, truth) else dropped, len(claimed.words)
+    if lost == "withdrawn":
+        return "takes the answer back"
+    if lost == "an order" and not asks_judging(asked.text):
+        return "names the answer in an order to the judge only"
+    if lost == "denied" and n <= 25:
+        return "denies the answer"
+    if not lost and length <= 25 and beside(asked, truth, text):
+        return "names the answer beside another one"
+    if lost == "mentioned" and (n <= 14 or CONCESSION.search(said.raw)):
+        return "only mentions the answer"
+    if said.cues & Cue.OR or "/" in text:
+        ors, hedged = either(asked, text, truth)
+        offered = hedged or (n <= 12 and "or" in asked.vocabulary)
+        if (ors >= 3 and n <= 9) or (ors >= 2 and offered):
+            return "offers one or the other"
+    if n <= 16 and _swapped(target, text, truth, said):
+        return "gives the value of another thing"
+    if n <= 16 and target.quantities and _number_rival(target, text, truth, said):
+        return "gives another number for what is asked"
+    if n <= 25 and said.cues & Cue.HEDGE and guesses(asked, text, truth):
+        return "guesses at several answers"
+    return ""
 
 
 def _parts(text: str, said: Reading) -> list[Reading]:
     pieces = [piece for clause in clauses(text)[:30] for piece in _COMMA.split(clause)][:40]
     if len(pieces) == 1 and text == said.raw:
         return [said]
-    return [Reading(piece, is_plain=True) for piece in pieces if _WORD.search(piece)]
+    return [Reading(piece, is_plain=True) for piece in pieces if WORD.search(piece)]
 
 
 def _swapped(target: Target, text: str, truth: Sequence[Wording], said: Reading) -> bool:
     """Whether every clause with the truth speaks of another attribute than the question. Whom
     "than", "beat" or "lost to" puts on the other side stands for the opposite."""
+    if not target.compares and not (
+        has_opposites(target.asked_roots) and has_opposites(said.roots)
+    ):
+        return False
     told = [part for part in _parts(text, said) if tells(part, truth)]
-    return bool(told) and all(_turned(target, part, truth) for part in told)
-
-
-def _turned(target: Target, part: Reading, truth: Sequence[Wording]) -> bool:
-    said = set(part.roots) - {root for wording in truth for root in wording.stems}
-    places = (part.raw.lower().find(w.reading.text.lower()) for w in truth)
-    start = next((place for place in places if place >= 0), 0)
-    other_side = target.compares and flipped(part.raw, start)
-    return another_attribute(target.asked_roots, said) != bool(other_side)
+    roots = {root for wording in truth for root in wording.stems}
+    for part in told:
+        places = (part.raw.lower().find(w.reading.text.lower()) for w in truth)
+        start = next((place for place in places if place >= 0), 0)
+        other_side = target.compares and flipped(part.raw, start)
+        if another_attribute(target.asked_roots, set(part.roots) - roots) == other_side:
+            return False
+    return bool(told)
 
 
 def _number_rival(target: Target, text: str, truth: Sequence[Wording], said: Reading) -> bool:
     """Whether what is asked for stands with another number: "Waist 32, inseam 34"."""
     if len(said.quantities) < 2 or "once" in said.vocabulary:
         return False
-    if any(date.month for date in said.dates) or target.named:
+    if any(d.month for d in said.dates) or any(any(w.reading.capital) for w in target.known[:4]):
         return False
     parts = _parts(text, said)
     told = [part for part in parts if tells(part, truth)]
     kinds = {q.kind for q in target.quantities}
     here = {root for part in told for root in target.asked_roots & part.stems.keys()}
-    for part in parts:
-        also = target.asked_roots & part.stems.keys()
-        if not told or part in told or not also - here or here - also:
-            continue
-        if any(q.kind in kinds and q.raw not in target.asked_values for q in part.quantities):
-            return True
-    return False
+    return any(
+        here < target.asked_roots & part.stems.keys()
+        and any(q.kind in kinds and q.raw not in target.asked_values for q in part.quantities)
+        for part in parts
+        if told and part not in told
+    )
 
 
 def beside(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
@@ -214,14 +146,11 @@ def _outdone(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
     found = _BUT_IT_IS.search(text[:400])
     if not found or _PLAIN.match(text) or len(text) > 400:
         return False
-    before, after = (
-        Reading(t, is_plain=True) for t in (text[: found.start()], text[found.end(1) :])
-    )
+    rest = text[found.end(1) :]
+    before, after = (Reading(t, is_plain=True) for t in (text[: found.start()], rest))
     if not tells(before, truth) or not after.words or tells(after, truth):
         return False
-    return before.words != after.words and _rival(
-        asked, truth, " ".join(text[found.end(1) :].split()[:5])
-    )
+    return before.words != after.words and _rival(asked, truth, " ".join(rest.split()[:5]))
 
 
 def _outanswered(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
@@ -231,13 +160,18 @@ def _outanswered(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
     if not 2 <= len(pieces) <= 3 or text.count(" ") > 34:
         return False
     parts = [Reading(piece, is_plain=True) for piece in pieces]
-    told = [part for part in parts if tells(part, truth)]
-    about = {asked.roots[i] for i in asked.places}
-    if len(told) != 1 or told[0] is parts[-1]:
+    told, last = [part for part in parts if tells(part, truth)], parts[-1]
+    if len(told) != 1 or told[0] is last or not last.words:
         return False
-    last = parts[-1]
+    about = {asked.roots[i] for i in asked.places}
     here, there = (about & {p.roots[i] for i in p.places} for p in (told[0], last))
-    return bool(there - here) and len(here) <= 1 and _ends_on_rival(asked, truth, last)
+    end = last.places[-1] if last.places else 0
+    if there <= here or len(here) > 1:
+        return False
+    if end < len(last.words) - 2 or last.roots[end] in asked.stems:
+        return False
+    kinds = {(w.reading.capital[-1], is_number(w.words[0])) for w in truth}
+    return (last.capital[end], is_number(last.words[end])) in kinds
 
 
 def _rival(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
@@ -254,17 +188,7 @@ def _rival(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
     )
 
 
-def _ends_on_rival(asked: Reading, truth: Sequence[Wording], last: Reading) -> bool:
-    place = last.places[-1] if last.places else 0
-    if place < len(last.words) - 2 or last.roots[place] in asked.stems:
-        return False
-    end = last.words[place]
-    kinds = {(w.reading.capital[-1], is_number(w.words[0])) for w in truth}
-    return (last.capital[place], is_number(end)) in kinds
-
-
-_WORD = re.compile(r"[^\W_]")
-_COMMA = re.compile(r"(?i),\s+(?:and\s+|so\s+|while\s+)?|\s+and\s+(?=the\b|an?\s)|:\s+")
+_COMMA = phrases(r", (?:and |so |while )?| and (?=the\b|an?\s)|: ")
 _QUOTED = re.compile(r'"[^"\n]{1,150}"')
 _STATEMENT = re.compile(
     r"(?<=[a-z\d)])(?:[.;]\s+|,\s+|,?\s+(?:and|but|yet|while|whereas)\s+(?:then\s+)?)"
@@ -285,12 +209,12 @@ _NAME_ASIDE = re.compile(
 _CALLED = re.compile(r"(?:the|in|at|on|a|an|by|also|known|as|or|near)\s+")
 _DONE_BY = re.compile(r"(?:\w+ly\s)?\w+(?:ed|en|t|de|ng)\s(?:by|as)\b")
 _MADE_BY = re.compile(r"(?:an?|the)\s[^,;.]{1,40}?\sby\s")
-_PLAIN = re.compile(
-    r"(?i)\W*(?:(?:the\s+\w+|it|this|that|he|she|they|these|those|there)(?:'s|'re|\s+(?:is|was|are"
-    r"|were)))\s+(?!not\b|like\b|similar\b|close\b)"
+_PLAIN = phrases(
+    r"\W*(?:(?:the \w+|it|this|that|he|she|they|these|those|there)(?:'s|'re| (?:is|was|are"
+    r"|were))) (?!not\b|like\b|similar\b|close\b)"
 )
-_BUT_IT_IS = re.compile(
-    r"(?i)((?:;\s*|[,.]?\s+(?:but|yet|however)\b,?\s*)(?:in\s+(?:fact|truth|reality),?\s+|really,?\s+"
-    r"|actually,?\s+)?(?:(?:it|this|that|he|she|they)(?:'s|'re|\s+(?:is|was|are|were))|is|was|are|were)"
-    r"(?:\s+(?:in\s+fact|really|actually))?\s)(?:an?\s|the\s|(?-i:[A-Z])|\d)"
+_BUT_IT_IS = phrases(
+    r"((?:;\s*|[,.]? (?:but|yet|however)\b,?\s*)(?:in (?:fact|truth|reality),? |really,? "
+    r"|actually,? )?(?:(?:it|this|that|he|she|they)(?:'s|'re| (?:is|was|are|were))|is|was|are"
+    r"|were)(?: (?:in fact|really|actually))?\s)(?:an?\s|the\s|(?-i:[A-Z])|\d)"
 )

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, reduce
 from itertools import compress
 from operator import itemgetter, or_
 
-from mmrag.text.lexicon import NEGATIONS, STOPWORDS, stem, word_set
+from mmrag.text.lexicon import NEGATIONS, STOPWORDS, phrases, stem, word_set
 from mmrag.text.normalise import THOUSANDS, fold_case, plain, sentences
 from mmrag.text.numbers import CANONICAL, COUNTS, MONTHS, Date, Quantity, dates, quantities
 
@@ -24,18 +24,24 @@ class Reading:
         """The text before spelling is mended; it still has its apostrophes and accents."""
         self.text = _mend(fold_case(self.raw))
         forms: list[_Form] = []
+        kept: list[_Form] = []
         self.sentence: list[int] = []
         """The sentence of each word."""
         for number, sentence in enumerate(sentences(self.text)):
-            found = [_FORMS[raw] for raw in _split(sentence)]
-            forms += found
-            self.sentence += [number] * sum(map(bool, map(_WORD_OF, found)))
+            if ". " in sentence or sentence.count(".") > 1:
+                sentence = _INITIALS.sub(lambda m: re.sub(r"[. ]", "", m[0]) + " ", sentence)
+            forms += (found := [_FORMS[raw] for raw in _TOKEN.findall(sentence)])
+            kept += (words := [*filter(_WORD_OF, found)])
+            self.sentence += [number] * len(words)
             if len(forms) > MAX_TOKENS:
                 break
         self.tokens = [*map(_TOKEN_OF, forms)]
         self.cues = reduce(or_, set(map(_CUES_OF, forms)), 0)
         """The kinds of telling words that stand there: see `Cue`."""
-        kept = [*filter(_WORD_OF, forms)]
+        self.quantities: list[Quantity] = []
+        """Numbers and measures."""
+        if self.cues & Cue.NUMBER:
+            self.quantities = quantities(self.tokens)
         self.words = [*map(_WORD_OF, kept)]
         self.roots = [*map(_ROOT_OF, kept)]
         """The stem of each word."""
@@ -54,13 +60,6 @@ class Reading:
         return {root: last - back for back, root in enumerate(reversed(self.roots))}
 
     @cached_property
-    def denials(self) -> list[int]:
-        """Where words such as "not" and "never" stand."""
-        if not self.cues & Cue.NEGATION:
-            return []
-        return [i for i, word in enumerate(self.words) if word in NEGATIONS]
-
-    @cached_property
     def marks(self) -> int:
         """How many signs and words may set apart the members of a list."""
         found = sum(map(self.raw.count, ",;|\n/:•*?&")) + self.raw.count(" - ")
@@ -70,7 +69,7 @@ class Reading:
     def share_of(self, runs: Collection[str]) -> float:
         """The share of the runs of letters that stand near the beginning."""
         head = self.compact[:600]
-        return sum(run in head for run in runs) / len(runs)
+        return sum([run in head for run in runs]) / len(runs)
 
     @cached_property
     def long_words(self) -> dict[str, int]:
@@ -87,11 +86,6 @@ class Reading:
             total += len(word)
         found[total] = len(self.words)
         return found
-
-    @cached_property
-    def quantities(self) -> list[Quantity]:
-        """Numbers and measures."""
-        return quantities(self.tokens) if self.cues & Cue.NUMBER else []
 
     @cached_property
     def dates(self) -> list[Date]:
@@ -119,7 +113,7 @@ class Reading:
             at = self.compact.find(compact, at + 1)
 
 
-@lru_cache(maxsize=2_000)
+@lru_cache(maxsize=500)
 def read_short(text: str) -> Reading:
     """A question or reference, remembered: many predictions are judged against the same ones."""
     return Reading(text)
@@ -143,15 +137,6 @@ class Cue:
     """May decline to answer: "not", "unable", "please"."""
 
 
-def _cues(token: str, word: str) -> int:
-    found = _CUE_OF.get(token, 0)
-    if word[:1].isdecimal() or word in COUNTS:
-        found |= Cue.NUMBER
-    if token.startswith(("mis", "hmm")):
-        found |= Cue.CORRECTION
-    return found | Cue.ORDER if token.startswith(("evaluat", "accept")) else found
-
-
 _Form = tuple[str, str, str, bool, bool, int]
 
 
@@ -162,9 +147,14 @@ class _Forms(dict[str, _Form]):
     def __missing__(self, raw: str) -> _Form:
         token = raw.lower()
         word = "" if token in _SKIPPED else CANONICAL.get(token, token)
-        form = (
-            token, word, stem(word), raw[0].isupper(), word not in STOPWORDS, _cues(token, word)
-        )  # fmt: skip
+        cues = _CUE_OF.get(token, 0)
+        if word[:1].isdecimal() or word in COUNTS:
+            cues |= Cue.NUMBER
+        if token.startswith(("mis", "hmm")):
+            cues |= Cue.CORRECTION
+        if token.startswith(("evaluat", "accept")):
+            cues |= Cue.ORDER
+        form = (token, word, stem(word), raw[0].isupper(), word not in STOPWORDS, cues)
         if len(self) < _MAX_FORMS:
             self[raw] = form
         return form
@@ -180,9 +170,8 @@ _CUE_WORDS = (
         instead unlike like while although though whereas often commonly frequently sometimes
         popularly easily mistakenly wrongly belief misconception confused mistaken ruled ruling deny
         denied tempting contrary despite anything anyone anybody everything rumour rumor mixed
-        nothing longer compared natural competes doubt far except similar tried used out
-        isnt wasnt dont doesnt didnt wont cant couldnt wouldnt shouldnt havent hasnt hadnt arent
-        werent aint
+        nothing longer compared natural competes doubt far except similar tried used out isnt wasnt
+        dont doesnt didnt wont cant couldnt wouldnt shouldnt havent hasnt hadnt arent werent aint
     """)),
     (Cue.CORRECTION, word_set("""
         hm uh um er erm counting checking looking thinking no nope wrong incorrect wait scratch
@@ -221,9 +210,9 @@ _LONG_NUMBER = re.compile(r"\d[\d,]\d{3}")
 _YEAR_CITED = re.compile(r"(?<![\d.,])((?:1[5-9]|20)\d\d)\d{1,2}(?=[.,;)]?(?:\s|$))")
 _THOUSANDS_CITED = re.compile(r"((?<!\d)\d{1,3}(?:,\d{3})+)\d{1,2}(?!\d)")
 _POINT_APART = re.compile(r"(?<=[^\n][ ($£€¥₹/-])(\d{1,3}(?:,\d{3})*)\. (?=\d)")
-_AND_A_HALF = re.compile(
-    r"(?i)\b(?:an?\s+)?(?:(twenty|thirty|forty|fifty|sixty|seventy|eighty"
-    r"|ninety)[-\s])?(\w+) and a half\b"
+_AND_A_HALF = phrases(
+    r"\b(?:an? )?(?:(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)[-\s])?(\w+) and a half"
+    r"\b"
 )
 _POINT_ZERO = re.compile(r"(?<=\d)\.0+(?![\d.])")
 _APOSTROPHE = re.compile(r"'s\b|(?<=\w)'(?=\w)")
@@ -251,16 +240,4 @@ def _halved(match: re.Match[str]) -> str:
     tens, ones = (CANONICAL.get(word.lower(), word) for word in (match[1] or "0", match[2]))
     if not (tens.isdigit() and ones.isdigit()):
         return match.group()
-    if ones == "12":
-        return "18"
-    return f"{int(tens) + int(ones)}.5"
-
-
-def _split(sentence: str) -> list[str]:
-    if ". " in sentence or sentence.count(".") > 1:
-        sentence = _INITIALS.sub(_join_initials, sentence)
-    return _TOKEN.findall(sentence)
-
-
-def _join_initials(match: re.Match[str]) -> str:
-    return match.group().replace(".", "").replace(" ", "") + " "
+    return "18" if ones == "12" else f"{int(tens) + int(ones)}.5"

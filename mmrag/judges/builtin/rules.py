@@ -10,11 +10,12 @@ import re
 from collections.abc import Sequence
 
 from mmrag.judges.builtin import lists, value_rules, yes_no
-from mmrag.judges.builtin.lists import heaped, of_one_kind, options, wants_several
+from mmrag.judges.builtin.lists import KINDS, heaped, options, wants_several
 from mmrag.judges.builtin.parsed_question import Check, Ruling, Target
 from mmrag.judges.builtin.parsed_text import Cue, Reading
+from mmrag.judges.builtin.value_rules import HOW_MUCH, MAY_SHARE, MAY_SPAN, NUMERALS
 from mmrag.text.clock import is_time
-from mmrag.text.lexicon import AUXILIARIES, DENIALS, OPENERS, STOPWORDS, stem
+from mmrag.text.lexicon import AUXILIARIES, DENIALS, OPENERS, STOPWORDS, phrases, stem
 from mmrag.text.numbers import is_number
 from mmrag.text.opposites import has_opposites
 from mmrag.text.transliteration import foreign, sounds_like
@@ -22,13 +23,11 @@ from mmrag.text.transliteration import foreign, sounds_like
 
 def rule(target: Target, said: Reading) -> Ruling | None:
     """The first rule that applies, or None."""
-    if not target.readings or not said.words:
-        return None
     if target.checks is None:
-        target.checks = [*_checks(target.asked, target.readings)]
+        target.checks = _checks(target.asked, target.readings)
     n = len(said.words)
     for most, check in target.checks:
-        if n <= most and (ruling := check(target.asked, target.readings, said)) is not None:
+        if 0 < n <= most and (ruling := check(target.asked, target.readings, said)) is not None:
             return ruling
     return None
 
@@ -38,12 +37,12 @@ def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]
     reply in words that it reads."""
     numbers = [bool(r.cues & Cue.NUMBER) for r in known]
     amounts = all(len(r.quantities) == 1 for r in known)
-    several = wants_several(asked)
+    several, how_much = wants_several(asked), HOW_MUCH.search(asked.text)
     times = all(is_time(r.text) for r in known[:6])
-    found: list[tuple[bool, int, Check]] = [
-        (bool(_TWO.search(asked.text)), 12, _choice),
-        (of_one_kind(known), 14, heaped),
-        (yes_no.says_so(known), _ANY, yes_no.yes_or_no),
+    found: list[tuple[object, int, Check]] = [
+        (_TWO.search(asked.text), 12, _choice),
+        (any(all(len(r.vocabulary & kind) == 1 for r in known) for kind in KINDS), 14, heaped),
+        (any(r.words[0] in yes_no.TOLD for r in known), _ANY, yes_no.yes_or_no),
         (_turned_down(asked, known), 60, _premise),
         (not several and all(r.marks < 2 for r in known), 80, options),
         (has_opposites({root for r in known for root in r.roots}), 15, yes_no.opposite),
@@ -53,19 +52,19 @@ def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]
         (all(numbers), 14, value_rules.day),
         (any(numbers), 14, value_rules.month),
         (any(numbers), 14, value_rules.era_of),
-        (value_rules.are_spans(known), 12, value_rules.span),
+        (all(len(r.words) <= 4 and MAY_SPAN.search(r.text) for r in known), 12, value_rules.span),
         (all(numbers), 12, value_rules.sign),
-        (any(value_rules.may_share(r) for r in known), 10, value_rules.share),
+        (any(MAY_SHARE.search(r.text) for r in known), 10, value_rules.share),
         (any(numbers), 8, value_rules.grouped),
         (any(numbers), 8, value_rules.version),
         (amounts, _ANY, value_rules.quantity),
-        (all(value_rules.lists_dates(r) for r in known), _ANY, value_rules.all_dates),
-        (value_rules.wants_amount(asked, known), _ANY, value_rules.told_amount),
+        (all(numbers), _ANY, value_rules.all_dates),
+        (how_much and all(len(r.words) > 4 for r in known), _ANY, value_rules.told_amount),
         (True, 8, _abbreviation),
         (lists.are_lists(asked, known), _ANY, lists.whole_list),
         (not several and all(r.marks < 1 for r in known), 9, lists.joined),
         (True, 3, _kind_only),
-        (bool(_ASKS_ALL.search(asked.text)), _ANY, _part_only),
+        (_ASKS_ALL.search(asked.text), _ANY, _part_only),
         (True, 12, _other_script),
         (all(_name(r) for r in known), 6, _other_name),
         (all(len(r.words) == 1 for r in known), 1, _longer_word),
@@ -76,21 +75,17 @@ def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]
 def _choice(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A question that offers "Ada or Bela?" with references and a reply that name one of them."""
     found = _TWO.search(asked.text)
-    if not found or len(said.words) > 12 or DENIALS & said.vocabulary:
+    if not found or DENIALS & said.vocabulary:
         return None
     options = [stem(word.lower()) for word in found.groups()]
     wanted = {_first(options, reading) for reading in known}
     if len(wanted) != 1 or None in wanted or options[0] == options[1]:
         return None
     if chosen := _ONE_OF_TWO.match(said.text):
-        place = 0 if chosen[1] else 1 if chosen[2] else None
-        right = place is not None and options[place] in wanted
+        right = any(chosen[place + 1] and options[place] in wanted for place in (0, 1))
         return Ruling(right, "the former or the latter")
     told = _first(options, said)
-    both = all(option in said.stems for option in options)
-    if told is None or (both and not _THAN.search(said.text)):
-        return None
-    return Ruling(told in wanted, "one of the two that are asked about")
+    return Ruling(told in wanted, "one of the two that are asked about") if told else None
 
 
 def _first(options: list[str], reading: Reading) -> str | None:
@@ -101,10 +96,9 @@ def _first(options: list[str], reading: Reading) -> str | None:
 
 
 def _turned_down(asked: Reading, known: Sequence[Reading]) -> bool:
-    if asked.words and asked.words[0] in AUXILIARIES:
+    # A question of yes or no, or a list of things that are not so, turns nothing down.
+    if not AUXILIARIES.isdisjoint(asked.words[:1]) or (len(known) > 2 and wants_several(asked)):
         return False
-    if len(known) > 2 and wants_several(asked):
-        return False  # a list of things that are not so
     return all(
         _TURNED_DOWN.search(r.raw) and (len(r.words) > 2 or _NONE.match(r.raw)) for r in known
     )
@@ -112,22 +106,18 @@ def _turned_down(asked: Reading, known: Sequence[Reading]) -> bool:
 
 def _premise(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """References that turn the question down, and a reply that does so too, or plays along."""
-    refuses = bool(_TURNS_DOWN.search(said.raw)) or (
-        said.words[0] == "0" and len(said.words) < 12 and asked.text.lower().startswith("how many")
-    )
-    fresh = {root for r in known for root in r.roots if root not in asked.stems}
-    shared = fresh & {said.roots[i] for i in said.places}
-    if not refuses and len(shared) < 2:
-        return Ruling(False, "plays along with a false premise")
-    given = {0.0, 1.0, *(q.raw for r in (asked, *known) for q in r.quantities)}
-    if (
-        len(shared) < 2
-        and len(said.words) <= 25
-        and any(q.raw not in given for q in said.quantities)
-    ):
-        return Ruling(False, "turns the question down, and answers it all the same")
-    both = {root for r in known for root in r.roots} & set(said.roots)
-    if len(both) >= 2 or _TRICK.search(said.raw) or len(said.words) <= 6:
+    n = len(said.words)
+    known_roots = {root for r in known for root in r.roots}
+    shared = (known_roots - asked.stems.keys()) & {said.roots[i] for i in said.places}
+    if len(shared) < 2:
+        if not _TURNS_DOWN.search(said.raw) and not (
+            said.words[0] == "0" and n < 12 and asked.text.lower().startswith("how many")
+        ):
+            return Ruling(False, "plays along with a false premise")
+        given = {0.0, 1.0, *(q.raw for r in (asked, *known) for q in r.quantities)}
+        if n <= 25 and any(q.raw not in given for q in said.quantities):
+            return Ruling(False, "turns the question down, and answers it all the same")
+    if n <= 6 or len(known_roots & set(said.roots)) >= 2 or _TRICK.search(said.raw):
         return Ruling(True, "turns the question down as the reference does")
     return None
 
@@ -136,56 +126,51 @@ def _denied(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
     """The answer stands there only to be denied: "It is not Paris"."""
     if not said.cues & Cue.NEGATION and "rather" not in said.vocabulary:
         return None
-    found = denied = 0
-    for reading in known:
-        if reading.compact not in said.compact:
-            continue
-        if not reading.places or reading.words[0] in DENIALS:
-            continue
-        for start, end in said.occurrences(reading.compact):
-            found += 1
-            before = said.words[max(0, start - 3) : start]
-            after = said.words[end : end + 2]
-            number = said.sentence[start]
-            near = [
-                w for i, w in enumerate(before, max(0, start - 3)) if said.sentence[i] == number
-            ]
-            if len(after) == 2 and after[0] in _HELPERS and after[1] in DENIALS:
-                denied += 1
-                continue
-            denied += bool(near) and (
-                near[-1] in DENIALS
-                or (
-                    near[-1] in ("no", "without")
-                    and not _NO_COMMA.search(said.text)
-                    and not _ASKS_ABSENCE.search(asked.text)
-                )
-                or (len(near) > 1 and near[-2] in DENIALS and near[-1] in STOPWORDS)
-                or (len(near) > 2 and near[-3] in DENIALS and near[-1] in ("or", "nor"))
-                or near[-2:] == ["rather", "than"]
-                or near[-2:] == ["instead", "of"]
-            )
-    if found and denied == found:
+    denied = [
+        _turns_down(asked, said, start, end)
+        for reading in known
+        if reading.places and reading.words[0] not in DENIALS
+        for start, end in said.occurrences(reading.compact)
+    ]
+    if denied and all(denied):
         return Ruling(False, "denies the reference")
-    if denied and len(said.words) <= 16:
+    if any(denied) and len(said.words) <= 16:
         return Ruling(False, "contradicts itself")
     return None
+
+
+def _turns_down(asked: Reading, said: Reading, start: int, end: int) -> bool:
+    """Whether what stands beside some words of a reply denies them."""
+    after = said.words[end : end + 2]
+    if len(after) == 2 and after[0] in _HELPERS and after[1] in DENIALS:
+        return True
+    first = max(0, start - 3, said.sentence.index(said.sentence[start]))
+    before = ["", "", "", *said.words[first:start]]
+    return (
+        before[-1] in DENIALS
+        or (
+            before[-1] in ("no", "without")
+            and not _NO_COMMA.search(said.text)
+            and not _ASKS_ABSENCE.search(asked.text)
+        )
+        or (before[-2] in DENIALS and before[-1] in STOPWORDS)
+        or (before[-3] in DENIALS and before[-1] in ("or", "nor"))
+        or before[-2:] in (["rather", "than"], ["instead", "of"])
+    )
 
 
 def _abbreviation(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """One side is the initials of the other: JFK, NASA, WWF."""
     for reading in known:
         for short, long in ((said, reading), (reading, said)):
-            if len(short.words) != 1 or not short.text.strip(" .!").isupper():
-                continue
             letters = short.words[0]
+            if len(short.words) != 1 or len(letters) < 2 or len(long.words) > 8:
+                continue
             named = [w for w, c in zip(long.words, long.capital, strict=True) if c]
             initials = "".join(word[0] for word in named)
-            whole = len(named) == len(long.content) or short is said
             if (
-                len(letters) >= 2
-                and len(long.words) <= 8
-                and whole
+                short.text.strip(" .!").isupper()
+                and (short is said or len(named) == len(long.content))
                 and (initials == letters or (len(letters) >= 3 and initials.startswith(letters)))
             ):
                 return Ruling(True, "an abbreviation")
@@ -206,9 +191,8 @@ def _kind_only(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruli
 def _part_only(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """Some words of the reference only, asked for a whole name, for what is written, or for two
     things at once."""
-    if not all(_missed(reading, said) for reading in known):
-        return None
-    return Ruling(False, "a part of what is asked for")
+    missed = all(_missed(reading, said) for reading in known)
+    return Ruling(False, "a part of what is asked for") if missed else None
 
 
 def _missed(reading: Reading, said: Reading) -> list[int]:
@@ -237,18 +221,14 @@ def _other_name(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruli
         or any(r.compact in said.compact or said.compact in r.compact for r in known)
     ):
         return None
-    asked_words = asked.vocabulary
-    for reading in known:
-        name = _name(reading)
-        if name is None:
+    for name in filter(None, map(_name, known)):
+        numbers, others = ({*filter(is_number, words)} for words in (name, own))
+        if numbers & others:
             return None
-        numbers, others = _numbers(name), _numbers(own)
         if numbers and others:
-            if numbers & others:
-                return None
             continue
-        left = [w for w in name if not _like(w, own) and w not in asked_words]
-        right = [w for w in own if not _like(w, name) and w not in asked_words]
+        left = [w for w in name if not _like(w, own) and w not in asked.vocabulary]
+        right = [w for w in own if not _like(w, name) and w not in asked.vocabulary]
         if not left or not right or not any(_like(w, own) for w in name):
             return None
     return Ruling(False, "a similar name")
@@ -256,12 +236,9 @@ def _other_name(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruli
 
 def _longer_word(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A word that goes on after a name's last vowel is another name: Indianapolis is not India."""
-    word = said.words[0]
+    said_word, words = said.words[0], [r.words[0] for r in known]
     if all(
-        word.startswith(r.words[0])
-        and len(word) - len(r.words[0]) > 3
-        and _VOWEL.search(r.words[0])
-        for r in known
+        said_word.startswith(w) and len(said_word) - len(w) > 3 and _VOWEL.search(w) for w in words
     ):
         return Ruling(False, "another word that begins like the reference")
     return None
@@ -277,72 +254,66 @@ def _name(reading: Reading) -> list[str] | None:
     ]
     if not 2 <= len(words) <= 5 or len(reading.words) > 6 or reading.sentence[-1] > 0:
         return None
-    if ":" in reading.text:
+    if ":" in reading.text or not all(c or is_number(w) for w, c in words):
         return None  # "Author: ..." names what is named
-    if not all(c or is_number(w) for w, c in words):
-        return None
     return ["1" if w == "i" else w for w, _ in words]
 
 
-def _numbers(words: list[str]) -> set[str]:
-    return {word for word in words if is_number(word)}
-
-
 def _like(word: str, others: list[str]) -> bool:
-    """The same word, an initial of it, or spelled nearly so."""
+    """The same word, an initial of it, or spelled nearly so (Marie and Mary, Yotam and Jotam)."""
     initials = "".join(other[0] for other in others)
-    return (1 < len(word) <= 3 and (word in initials or word[0] == initials[:1])) or any(
-        word == other
-        or stem(word) == stem(other)
-        or (min(len(word), len(other)) == 1 and word[0] == other[0])
-        or (min(len(word), len(other)) > 3 and word[:3] == other[:3] and word[-1] == other[-1])
-        or (min(len(word), len(other)) > 3 and word[:-2] == other[:-2])
-        or (min(len(word), len(other)) > 3 and _misspelled(word, other))
-        or _NUMERALS.get(word, word) == _NUMERALS.get(other, other)
-        for other in others
-    )
-
-
-def _misspelled(word: str, other: str) -> bool:
-    """Marie and Mary, Yotam and Jotam: no other name, perhaps."""
-    return abs(len(word) - len(other)) <= 2 and (word[:3] == other[:3] or word[1:] == other[1:])
+    if 1 < len(word) <= 3 and (word in initials or word[0] == initials[:1]):
+        return True
+    for other in others:
+        least = min(len(word), len(other))
+        if (
+            stem(word) == stem(other)
+            or NUMERALS.get(word, word) == NUMERALS.get(other, other)
+            or (least == 1 and word[0] == other[0])
+        ):
+            return True
+        begins = word[:3] == other[:3]
+        near = abs(len(word) - len(other)) <= 2
+        if least > 3 and (
+            (begins and (near or word[-1] == other[-1]))
+            or (near and word[1:] == other[1:])
+            or word[:-2] == other[:-2]
+        ):
+            return True
+    return False
 
 
 _ANY = 10**6
 _VOWEL = re.compile(r"\w{4}(?<=[aeiuy])$")
-_NUMERALS = {"v": "5", "x": "10", "i": "1"}
-_ASKS_ALL = re.compile(
-    r"(?i)\b(?:full|complete|whole|entire|exact)\s+(?:name|title|address|text|sentence|wording"
-    r"|date)\b"
-    r"|\b(?:inscribed|engraved|inscription|slogan|motto|caption)\b"
-    r"|\bwhat(?:'s|\s+is|\s+stands)?\s+(?:written|printed)\b"
-    r"|\bdoes\s.{1,40}\s(?:say|read)\W*$|\b(?:who|what|when|where|which"
-    r"|how)\b.{0,40}\band\s+(?:at\s+|in\s+"
-    r"|for\s+)?(?:who|what|when|where|which|how)\b|\bthe\s+\w+\s+and\s+the\s+\w+\s+of\b"
+_ASKS_ALL = phrases(
+    r"\b(?:full|complete|whole|entire|exact) (?:name|title|address|text|sentence|wording|date)\b"
+    r"|\b(?:inscribed|engraved|inscription|slogan|motto|caption)\b|\bwhat(?:'s| is"
+    r"| stands)? (?:written|printed)\b|\bdoes\s.{1,40}\s(?:say|read)\W*$|\b(?:who|what|when|where"
+    r"|which|how)\b.{0,40}\band (?:at |in |for )?(?:who|what|when|where|which|how)\b"
+    r"|\bthe \w+ and the \w+ of\b"
 )
-_A = re.compile(r"(?i)\W*(?:it(?:'s|\s+is|\s+was)\s+)?(?:an?|some)\s")
-_ASKS_ABSENCE = re.compile(
-    r"(?i)\b(?:prohibit\w*|forbid\w*|forbad\w*|ban|bans|banned|(?:dis)?allow\w*|lack\w*|without|missing|free"
-    r"|not|n't|never|stop\w*|avoid\w*|leave\w*\s+out)\b"
+_A = phrases(r"\W*(?:it(?:'s| is| was) )?(?:an?|some)\s")
+_ASKS_ABSENCE = phrases(
+    r"\b(?:prohibit\w*|forbid\w*|forbad\w*|ban|bans|banned|(?:dis)?allow\w*|lack\w*|without"
+    r"|missing|free|not|n't|never|stop\w*|avoid\w*|leave\w* out)\b"
 )
 _NO_COMMA = re.compile(r"(?i)\bno\s*[,.:;!-]")
 _HELPERS = frozenset({"did", "does", "do", "is", "was", "were", "are", "has", "had"})
 _TWO = re.compile(r"(\w+),? or (?:an? |the )?(\w+)\?\s*$")
-_ONE_OF_TWO = re.compile(
-    r"(?i)\W*(?:it(?:'s|\s+is|\s+was)\s+)?(?:(the\s+(?:former|first)\b)|(the\s+(?:latter|second)\b)"
-    r"|(?:both|neither|either)\b)"
+_ONE_OF_TWO = phrases(
+    r"\W*(?:it(?:'s| is| was) )?(?:(the (?:former|first)\b)|(the (?:latter|second)\b)|(?:both"
+    r"|neither|either)\b)"
 )
 _THAN = re.compile(r"\bthan\b")
 _NONE = re.compile(r"(?i)\W*(?:none|nobody|no one|never|zero|nothing)\b")
-_TURNED_DOWN = re.compile(
-    r"(?i)\bfalse premise\b|^\W*(?:none|nobody|never)\b|^\W*(?:he|she|it|they"
-    r"|there)\b.{0,20}(?:\bnot\b|\bnever\b|n't\b|\bno\b)"
-    r"|^\W*no \w+|\b(?:has|have|had|is|was|are|were|did|does)\s+(?:not|never|no)\b"
-    r"|\bnever (?:ran|had|was|did|said|says|made|wrote|married|won)\b"
+_TURNED_DOWN = phrases(
+    r"\bfalse premise\b|^\W*(?:none|nobody|never)\b|^\W*(?:he|she|it|they|there)\b.{0,20}(?:\bnot\b"
+    r"|\bnever\b|n't\b|\bno\b)|^\W*no \w+|\b(?:has|have|had|is|was|are|were|did|does) (?:not|never"
+    r"|no)\b|\bnever (?:ran|had|was|did|said|says|made|wrote|married|won)\b"
 )
 _TURNS_DOWN = re.compile(
     r"(?i)\b(?:not|never|none|nobody|no|zero|without|false|myth|trick|premise|neither|nothing"
     r"|only|outside)\b|n't\b"
 )
-_TRICK = re.compile(r"(?i)\b(?:trick|myth|false premise|premise is (?:false|wrong))\b")
+_TRICK = phrases(r"\b(?:trick|myth|false premise|premise is (?:false|wrong))\b")
 _ASIDE = re.compile(r"(?i)\bother than\b|,|\bMiss\b|\bM(?:r|rs|s)\b")

@@ -7,7 +7,6 @@ the bits of the leaves on its left, and the lowest bit that is left is the leaf 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -34,15 +33,6 @@ class Trees(msgspec.Struct, frozen=True):
     trees: tuple[Tree, ...]
 
 
-class _Flat(NamedTuple):
-    """The i-th inner nodes of all trees side by side: one row per i, one column per tree."""
-
-    feature: NDArray[np.intp]
-    threshold: NDArray[np.float64]
-    keep: NDArray[np.uint16]
-    leaves: NDArray[np.float64]
-
-
 class Forest:
     """Evaluates `Trees` on rows of features."""
 
@@ -53,21 +43,36 @@ class Forest:
                 "make them again with scripts/train_judge.py."
             )
         self._base = trees.base + sum(tree.leaf[0] for tree in trees.trees if not tree.feature)
-        self._flat = _flatten([tree for tree in trees.trees if tree.feature])
+        grown = [tree for tree in trees.trees if tree.feature]
+        # The i-th inner nodes of all trees stand side by side: one row per i, one column per tree.
+        # A node that is not there sends everything to the left and clears nothing.
+        shape = max((len(tree.feature) for tree in grown), default=0), len(grown)
+        self._feature, self._threshold = np.zeros(shape, np.intp), np.full(shape, np.inf)
+        self._keep, self._leaves = np.full(shape, _ALL), np.zeros((len(grown), _MAX_LEAVES))
+        for number, tree in enumerate(grown):
+            order: list[int] = []
+            below: dict[int, int] = {}
+            _walk(tree, 0, order, below)
+            if len(order) > _MAX_LEAVES:
+                raise DataError(f"a tree of the judge has more than {_MAX_LEAVES} leaves.")
+            self._leaves[number, : len(order)] = [tree.leaf[leaf] for leaf in order]
+            nodes = len(tree.feature)
+            self._feature[:nodes, number] = tree.feature
+            self._threshold[:nodes, number] = tree.threshold
+            self._keep[:nodes, number] = [0xFFFF & ~below[node] for node in range(nodes)]
 
     def log_odds(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """One number per row."""
-        flat, total = self._flat, np.full(len(rows), self._base)
-        trees = np.arange(flat.leaves.shape[0])[:, None]
+        total = np.full(len(rows), self._base)
+        trees = np.arange(len(self._leaves))[:, None]
+        nodes = [*zip(self._feature, self._threshold, self._keep, strict=True)]
         for start in range(0, len(rows), _BATCH):
             part = np.ascontiguousarray(rows[start : start + _BATCH].T)
             alive = np.full((len(trees), part.shape[1]), _ALL)
-            for feature, threshold, keep in zip(
-                flat.feature, flat.threshold, flat.keep, strict=True
-            ):
+            for feature, threshold, keep in nodes:
                 alive &= np.where(part[feature] > threshold[:, None], keep[:, None], _ALL)
             lowest = alive & (~alive + np.uint16(1))
-            total[start : start + _BATCH] += flat.leaves[trees, _BIT[lowest]].sum(axis=0)
+            total[start : start + _BATCH] += self._leaves[trees, _BIT[lowest]].sum(axis=0)
         return total
 
 
@@ -76,27 +81,6 @@ _BATCH = 64
 _MAX_LEAVES = 16
 _BIT = np.zeros(0x10000, np.intp)
 _BIT[1 << np.arange(_MAX_LEAVES)] = np.arange(_MAX_LEAVES)
-
-
-def _flatten(trees: list[Tree]) -> _Flat:
-    depth = max((len(tree.feature) for tree in trees), default=0)
-    feature = np.zeros((depth, len(trees)), np.intp)
-    # A node that is not there sends everything to the left and clears nothing.
-    threshold = np.full((depth, len(trees)), np.inf)
-    keep = np.full((depth, len(trees)), _ALL)
-    leaves = np.zeros((len(trees), _MAX_LEAVES))
-    for number, tree in enumerate(trees):
-        order: list[int] = []
-        below: dict[int, int] = {}
-        _walk(tree, 0, order, below)
-        if len(order) > _MAX_LEAVES:
-            raise DataError(f"a tree of the judge has more than {_MAX_LEAVES} leaves.")
-        leaves[number, : len(order)] = [tree.leaf[leaf] for leaf in order]
-        nodes = len(tree.feature)
-        feature[:nodes, number] = tree.feature
-        threshold[:nodes, number] = tree.threshold
-        keep[:nodes, number] = [0xFFFF & ~below[node] for node in range(nodes)]
-    return _Flat(feature, threshold, keep, leaves)
 
 
 def _walk(tree: Tree, node: int, order: list[int], below: dict[int, int]) -> int:

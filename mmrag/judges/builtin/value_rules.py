@@ -5,86 +5,74 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mmrag.judges.builtin.claims import WORD
 from mmrag.judges.builtin.parsed_question import Ruling
 from mmrag.judges.builtin.parsed_text import Cue, Reading
 from mmrag.text.clock import Years, days, era, is_time, same_time, times, year_spans
-from mmrag.text.lexicon import APPROXIMATE, word_set
+from mmrag.text.lexicon import APPROXIMATE, phrases, word_set
 from mmrag.text.number_words import NUMBER_WORDS
-from mmrag.text.numbers import Date, Quantity, is_number, same_date, same_quantity
+from mmrag.text.numbers import Date, is_number, same_date, same_quantity
 from mmrag.text.opposites import another_attribute, opposed
 
 
 def quantity(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """References that are one number or measure each, and a reply that tells such a quantity."""
-    if another_attribute(set(asked.roots), set(said.roots)):
+    bare = all(map(_only_quantity, known))
+    if not bare or another_attribute(set(asked.roots), set(said.roots)):
         return None
     counted = bool(_COUNTED.search(asked.text))
-    wanted: list[Quantity] = []
-    for reading in known:
-        if len(reading.quantities) != 1 or not _only_quantity(reading):
-            return None
-        wanted.append(
-            reading.quantities[0]._replace(year=reading.quantities[0].year and not counted)
-        )
+    wanted = [q._replace(year=q.year and not counted) for r in known for q in r.quantities]
     if any(q.year or q.ordinal for q in wanted):
         return None
     counted = counted or all(q.raw >= _LARGE for q in wanted)
-    kinds = {q.kind for q in wanted if q.kind}
     repeated = {(q.raw, q.kind) for q in asked.quantities}
     told = [q for q in said.quantities if (q.raw, q.kind) not in repeated and not q.ordinal]
-    if kinds:
+    if kinds := {q.kind for q in wanted if q.kind}:
         money = any(kind.startswith("money") for kind in kinds)
         measured = [q for q in told if q.kind in kinds or (money and q.kind.startswith("money"))]
-        if not measured and len(told) == 1 and told[0].kind and len(said.words) <= 6:
-            return Ruling(False, "another kind of quantity")
-        if not measured and money and len(told) == 1 and not told[0].year and "." in said.raw:
-            measured = told  # a price without its sign
-        told = measured
-        wanted = [q for q in wanted if q.kind]
+        if not measured and len(told) == 1:
+            if told[0].kind and len(said.words) <= 6:
+                return Ruling(False, "another kind of quantity")
+            if money and not told[0].year and "." in said.raw:
+                measured = told  # a price without its sign
+        told, wanted = measured, [q for q in wanted if q.kind]
     elif len(told) != 1 or (told[0].year and not counted) or len(said.words) > 12:
         return None
     told = [q._replace(year=q.year and not counted) for q in told]
-    if not told:
-        return None
     good = [
         any(same_quantity(q, o) and (q.kind or counted or q.raw == o.raw) for o in wanted)
         for q in told
     ]
+    if not any(good):
+        return Ruling(False, "another quantity") if 0 < len(told) <= 2 else None
+    if not all(good):
+        return None
     bounds = {bool(_BOUND.search(r.raw)) for r in known}
-    if all(good) and len(said.words) <= 8 and bounds == {not _BOUND.search(said.raw)}:
+    if len(said.words) <= 8 and bounds == {not _BOUND.search(said.raw)}:
         return Ruling(False, "a bound for a value, or the reverse")
-    if all(good):
-        exactly = any(
-            abs(q.value - w.value) <= 0.002 * abs(w.value) or q.unit != w.unit
-            for q in told
-            for w in wanted
-        )
-        return Ruling(True, "the same quantity" if exactly else "rounded", exactly)
-    if not any(good) and len(told) <= 2:
-        return Ruling(False, "another quantity")
-    return None
+    exactly = any(
+        abs(q.value - w.value) <= 0.002 * abs(w.value) or q.unit != w.unit
+        for q in told
+        for w in wanted
+    )
+    return Ruling(True, "the same quantity" if exactly else "rounded", exactly)
 
 
 def told_amount(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """References that tell one amount in a sentence, and a reply that tells only others."""
     given = {q.raw for q in asked.quantities}
-    amounts = [
+    *amounts, told = (
         [q for q in r.quantities if q.raw not in given and not (q.year or q.ordinal)]
         for r in (*known, said)
-    ]
-    told = amounts.pop()
+    )
     if not told or any(len(one) != 1 for one in amounts):
         return None
     wanted = [one[0] for one in amounts]
-    if (
-        _HOW_OLD.search(asked.text)
-        and said.dates
-        and not {q.raw for q in told} & {q.raw for q in wanted}
-    ):
+    dated = _HOW_OLD.search(asked.text) and said.dates
+    if dated and {q.raw for q in told}.isdisjoint(q.raw for q in wanted):
         return Ruling(False, "a date for an age")
-    if any(same_quantity(q, w) for q in told for w in wanted) or not all(
-        any(q.kind == w.kind for w in wanted) for q in told
-    ):
+    kinds = {q.kind for q in wanted}
+    if any(q.kind not in kinds or any(same_quantity(q, w) for w in wanted) for q in told):
         return None
     return Ruling(False, "another amount")
 
@@ -98,118 +86,89 @@ def _only_quantity(reading: Reading) -> bool:
 def bound_value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """Several numbers or times, each in a clause of its own: that which the question names counts.
     "Weekdays 6 pm, Saturday 1 pm", asked about Saturday."""
-    if not len(said.words) >= 4 or not said.cues & Cue.NUMBER:
-        return None
     as_time = all(is_time(reading.text) for reading in known[:6])
-    if not as_time and any(len(r.quantities) != 1 or len(r.words) > 4 or r.dates for r in known):
+    if not said.cues & Cue.NUMBER or not (
+        as_time or all(len(r.quantities) == 1 and len(r.words) <= 4 and not r.dates for r in known)
+    ):
         return None
-    about = _about(asked)
+    # What a question names, less the kind of thing it asks for ("which city") and possessors.
+    names = Reading(_WHOSE.sub(" ", _KIND.sub("", asked.raw, count=1)), is_plain=True)
+    about = {names.roots[i] for i in names.places}
     found: list[tuple[set[str], bool, Reading]] = []
-    for piece in _pieces(_VALUE_CLAUSE, said.raw):
+    for piece in [piece for piece in _VALUE_CLAUSE.split(said.raw) if WORD.search(piece)][:8]:
         reading = Reading(piece, is_plain=True)
-        if reading.dates or "once" in reading.vocabulary:
-            return None
-        good = _values(reading, asked, known, as_time=as_time)
-        if len(good) > 1:
+        good = _values(reading, asked, known, as_time)
+        if reading.dates or "once" in reading.vocabulary or len(good) > 1:
             return None
         if good:
             found.append((about & reading.stems.keys(), good[0], reading))
-        elif reading.places and found and len(reading.words) > 4:
+        elif found and len(reading.words) > 4:
             return None  # goes on about something else
-    if len(found) < 2 or any(len(reading.words) < 2 for _, _, reading in found):
+    one_way = len({good for _, good, _ in found}) < 2
+    if one_way or any(len(reading.words) < 2 for _, _, reading in found):
         return None
-    if len({good for _, good, _ in found}) < 2:
+    cover, good, reading = max(found, key=lambda one: len(one[0]))
+    if not cover or another_attribute(about, set(reading.roots)):
         return None
-    most = max(len(cover) for cover, _, _ in found)
-    best = [one for one in found if len(one[0]) == most]
-    if not most or len(best) > 1 or another_attribute(about, set(best[0][2].roots)):
+    if any(not other < cover for other, _, clause in found if clause is not reading):
         return None
-    if any(not cover < best[0][0] for cover, _, _ in found if cover != best[0][0]):
-        return None
-    good = best[0][1]
     if not good and len(said.words) > 20:
         return None  # it may tell the story first
     return Ruling(good, "the value of what is asked" if good else "the value of another thing")
 
 
-def _values(
-    reading: Reading, asked: Reading, known: Sequence[Reading], *, as_time: bool
-) -> list[bool]:
+def _values(said: Reading, asked: Reading, known: Sequence[Reading], as_time: bool) -> list[bool]:
     """For each value of a clause, whether it is that of a reference."""
     if as_time:
         given, wanted = times(asked.text), [t for r in known for t in times(r.text)]
-        told = [time for time in times(reading.text) if time not in given]
+        told = [time for time in times(said.text) if time not in given]
         return [any(same_time(time, one) for one in wanted) for time in told]
     repeated = {q.raw for q in asked.quantities}
+    aims = [r.quantities[0] for r in known]
     return [
-        any(
-            same_quantity(q, r.quantities[0]) and (q.kind or q.raw == r.quantities[0].raw)
-            for r in known
-        )
-        for q in reading.quantities
+        any(same_quantity(q, aim) and (q.kind or q.raw == aim.raw) for aim in aims)
+        for q in said.quantities
         if q.raw not in repeated and not q.ordinal
     ]
 
 
-def _about(asked: Reading) -> set[str]:
-    """What a question names, less the kind of thing it asks for ("which city") and possessors."""
-    kind = _KIND.match(asked.raw)
-    left = Reading(_WHOSE.sub(" ", asked.raw[kind.end() :] if kind else asked.raw), is_plain=True)
-    return {left.roots[i] for i in left.places}
-
-
-def _pieces(pattern: re.Pattern[str], text: str) -> list[str]:
-    return [piece for piece in pattern.split(text) if _WORD.search(piece)][:8]
-
-
-def signs(text: str) -> set[bool]:
-    """Whether the numbers of a text are below zero: {True}, {False}, both, or nothing."""
-    minus = {m.end() - 1 for m in _MINUS.finditer(text)}
-    whole = {m.start() for m in _NUMBER.finditer(text)}
-    if whole and _BELOW.search(text):
-        return {True}
-    return {place in minus for place in whole}
-
-
 def sign(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """5 °C for −5 °C."""
-    wanted = [signs(reading.text) for reading in known if len(reading.words) <= 6]
-    told = signs(said.text)
-    clear = len(told) == 1 and 0 < len(wanted) == len(known)
-    if clear and all(len(one) == 1 and one != told for one in wanted):
+    told, wanted = _signs(said.text), [_signs(r.text) for r in known]
+    if len(told) == 1 and all(len(one) == 1 and one != told for one in wanted):
         return Ruling(False, "another sign")
     return None
 
 
-def may_share(reading: Reading) -> bool:
-    """Whether a reference may be a share of a whole."""
-    return bool(_MAY_SHARE.search(reading.text))
-
-
-def wants_amount(asked: Reading, known: Sequence[Reading]) -> bool:
-    """Whether a question asks how much or many, and references tell it in sentences."""
-    return bool(_HOW_MUCH.search(asked.text)) and all(len(r.words) > 4 for r in known)
+def _signs(text: str) -> set[bool]:
+    """Whether the numbers of a text are below zero: {True}, {False}, both, or nothing."""
+    minus = {m.end() - 1 for m in _MINUS.finditer(text)}
+    whole = {m.start() for m in _NUMBER.finditer(text)}
+    return {True} if whole and _BELOW.search(text) else {place in minus for place in whole}
 
 
 def share(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A quarter for 25 %, 0.78 for 78 %."""
-    told = _shares(said)
-    wanted = [q.value / 100 for r in known for q in r.quantities if q.kind == "percent"]
+    told, wanted = _shares(said), _percents(*known)
     if not wanted:
         wanted = [share for r in known if len(r.words) <= 4 for share in _shares(r)]
-        told = told or [q.value / 100 for q in said.quantities if q.kind == "percent"]
+        told = told or _percents(said)
     if len(told) != 1 or not wanted:
         return None
     good = any(abs(told[0] - share) <= 0.005 * max(1, share) for share in wanted)
     return Ruling(good, "the same share" if good else "another share")
 
 
+def _percents(*readings: Reading) -> list[float]:
+    return [q.value / 100 for r in readings for q in r.quantities if q.kind == "percent"]
+
+
 def _shares(reading: Reading) -> list[float]:
     lowered = reading.text.lower()
-    found: list[float] = []
-    for match in _PART.finditer(lowered):
-        count, part = match.groups()
-        found.append(_COUNTS.get(count or "", 1) * _PARTS[part.rstrip("s")])
+    found = [
+        _COUNTS.get(match[1] or "", 1) * _PARTS[match[2].rstrip("s")]
+        for match in _PART.finditer(lowered)
+    ]
     for match in _OUT_OF.finditer(lowered):
         a, b = (_COUNTS.get(g) or float(g) for g in match.groups())
         if 0 < a <= b:
@@ -231,50 +190,30 @@ def grouped(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling 
 
 def version(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A short reply that is the reference with another mark: iPhone 13 Pro Max for iPhone 13."""
-    if len(said.words) > 8 or said.sentence[-1] > 0 or _NOT_NAME.search(said.text):
-        return None
-    if _PERSON.search(asked.text):
+    if said.sentence[-1] > 0 or _NOT_NAME.search(said.text) or _PERSON.search(asked.text):
         return None
     own = _marks(said)
-    verdicts: list[bool] = []
     for reading in known:
+        base = [w for w in reading.words if w not in _MARKS and not any(map(str.isdigit, w))]
         marks = _marks(reading)
-        base = [w for w in reading.words if w not in _MARKS and not _has_digit(w)]
-        if not base or not (marks or own) or not all(w in said.vocabulary for w in base[-1:]):
+        if not base or base[-1] not in said.vocabulary or not marks or marks == own:
             return None
-        if not _is_product(reading):
-            return None
-        verdicts.append(marks == own)
-    if verdicts and not any(verdicts):
-        return Ruling(False, "another version")
-    return None
+        if reading.dates or reading.quantities[1:] or not any(map(str.isupper, reading.raw)):
+            return None  # no product
+    return Ruling(False, "another version")
 
 
 def _marks(reading: Reading) -> frozenset[str]:
-    marks = [word for word in reading.words if word in _MARKS or _has_digit(word)]
-    return frozenset(_NUMERALS.get(word) or word for word in marks)
-
-
-def _is_product(reading: Reading) -> bool:
-    return (
-        bool(_marks(reading))
-        and not reading.dates
-        and not reading.quantities[1:]
-        and any(map(str.isupper, reading.raw))
-    )
-
-
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
+    marks = [word for word in reading.words if word in _MARKS or any(map(str.isdigit, word))]
+    return frozenset(NUMERALS.get(word) or word for word in marks)
 
 
 def time(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """References that are times of day."""
     wanted = [time for reading in known for time in times(reading.text)]
-    told = times(said.text)
-    given = times(asked.text)
+    told, given = times(said.text), times(asked.text)
     told = [time for time in told if time not in given] or told
-    if not told or len(said.words) > 40 or another_attribute(set(asked.roots), set(said.roots)):
+    if not told or another_attribute(set(asked.roots), set(said.roots)):
         return None
     good = [any(same_time(time, other) for other in wanted) for time in told]
     if all(good):
@@ -295,18 +234,16 @@ def day(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | Non
     if any(len(reading.words) > 8 for reading in known):
         return None
     told = days(said.text)
-    if told and len(said.words) <= 14:
-        good = [any(_meant(one, date) for date in wanted) for one in told]
-        if all(good):
-            return Ruling(True, "the same date")
-        if not any(good):
-            return Ruling(False, "another date")
+    good = [any(_meant(one, date) for date in wanted) for one in told]
+    if told and (all(good) or not any(good)):
+        return Ruling(good[0], "the same date" if good[0] else "another date")
     plain = [date for date in said.dates if date.month is not None or date.year is not None]
-    if any(days(reading.text) for reading in known) and len(plain) == 1 and plain[0].day:
-        good = any(_meant(one, plain[0]) for reading in known for one in days(reading.text))
-        return Ruling(good, "the same date" if good else "another date")
+    in_digits = [one for reading in known for one in days(reading.text)]
+    if in_digits and len(plain) == 1 and plain[0].day:
+        right = any(_meant(one, plain[0]) for one in in_digits)
+        return Ruling(right, "the same date" if right else "another date")
     years_only = len(plain) == len(said.dates) and all(date.month is None for date in plain)
-    if _ASKS_DAY.search(asked.text) and plain and years_only and not told and len(said.words) <= 12:
+    if plain and years_only and not told and len(said.words) <= 12 and _ASKS_DAY.search(asked.text):
         return Ruling(False, "the year without the day")
     return None
 
@@ -314,13 +251,13 @@ def day(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | Non
 def month(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A month of a year, against others: "May 1987" is not "June 1987"."""
     wanted = [date for reading in known for date in reading.dates if date.month and date.year]
-    if not wanted or any(date.day for date in wanted) or len(wanted) < len(known):
-        return None
     told = [date for date in said.dates if date.month]
-    if not told or len(said.words) > 14 or any(len(reading.words) > 4 for reading in known):
+    if not told or len(wanted) < len(known) or any(date.day for date in wanted):
         return None
-    good = [any(d.month == w.month and d.year in (None, w.year) for w in wanted) for d in told]
-    return None if any(good) else Ruling(False, "another month")
+    if any(len(reading.words) > 4 for reading in known):
+        return None
+    good = any(d.month == w.month and d.year in (None, w.year) for w in wanted for d in told)
+    return None if good else Ruling(False, "another month")
 
 
 def _dates(reading: Reading) -> list[Date]:
@@ -339,44 +276,29 @@ def _meant(told: frozenset[tuple[int, int, int]], date: Date) -> bool:
 
 def era_of(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """Years before Christ against years after."""
-    if (told := era(said.text)) == 0:
-        return None
-    wanted = {era(reading.text) for reading in known}
-    if len(wanted) != 1 or len(said.words) > 14:
+    told, wanted = era(said.text), {era(reading.text) for reading in known}
+    if told == 0 or len(wanted) != 1:
         return None
     (one,) = wanted
     if one * told < 0 or (one == 0 and told < 0 and all(len(r.words) <= 2 for r in known)):
         return Ruling(False, "another era")
     if one == told == -1 and not year_spans(said.text):
-        years = {w for w in said.words if is_number(w)}
-        aims = [{w for w in r.words if is_number(w)} for r in known]
+        years, *aims = ({*filter(is_number, r.words)} for r in (said, *known))
         if len(years) == 1 and any(len(aim) == 1 for aim in aims):
-            good = any(aim == years for aim in aims)
-            return Ruling(good, "the same year" if good else "another year")
+            return Ruling(years in aims, "the same year" if years in aims else "another year")
     return None
-
-
-def lists_dates(reading: Reading) -> bool:
-    """Whether a reference lists days of the calendar."""
-    found = _dates(reading)
-    return len(found) > 1 and all(date.day for date in found)
 
 
 def all_dates(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """References that list days, all of which are wanted and no other."""
-    told = [date for date in _dates(said) if date.day]
-    if not told:
+    lists, told = [_dates(reading) for reading in known], [d for d in _dates(said) if d.day]
+    if not told or any(len(one) < 2 or not all(date.day for date in one) for one in lists):
         return None
-    for reading in known:
-        pairs = [[same_date(one, other) is True for one in told] for other in _dates(reading)]
+    for wanted in lists:
+        pairs = [[same_date(one, other) is True for one in told] for other in wanted]
         if all(map(any, pairs)) and all(map(any, zip(*pairs, strict=True))):
             return Ruling(True, "the same dates")
     return Ruling(False, "not the same dates")
-
-
-def are_spans(known: Sequence[Reading]) -> bool:
-    """Whether each reference is a century or a decade."""
-    return all(len(r.words) <= 4 and _MAY_SPAN.search(r.text) for r in known)
 
 
 def span(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
@@ -384,15 +306,14 @@ def span(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | N
     wanted = [span for reading in known for span in year_spans(reading.text)]
     if len(wanted) < len(known):
         return None
-    told = year_spans(said.text)
-    years = [date.year for date in said.dates if date.year and not date.decade]
-    if told:
+    if told := year_spans(said.text):
         good = any(_overlap(a, b) > 0.9 for a in told for b in wanted)
         return Ruling(good, "the same time span" if good else "another time span")
-    if len(years) == 1:
-        good = any(span.first - 1 <= years[0] <= span.last for span in wanted)
-        return Ruling(good, "a year of the time span" if good else "a year outside")
-    return None
+    years = [date.year for date in said.dates if date.year and not date.decade]
+    if len(years) != 1:
+        return None
+    good = any(span.first - 1 <= years[0] <= span.last for span in wanted)
+    return Ruling(good, "a year of the time span" if good else "a year outside")
 
 
 def _overlap(first: Years, second: Years) -> float:
@@ -401,25 +322,23 @@ def _overlap(first: Years, second: Years) -> float:
 
 
 _OPEN_OR_SHUT = {"open", "clos", "close", "shut"}
-_UNTIL = re.compile(
-    r"(?i)\b(?:until|till|to|from|at\s+the\s+latest|before|after|past|not|never|no\s+longer"
-    r"|re-?open\w*)\b|n't\b"
+_UNTIL = phrases(
+    r"\b(?:until|till|to|from|at the latest|before|after|past|not|never|no longer|re-?open\w*)\b"
+    r"|n't\b"
 )
-_ASKS_DAY = re.compile(
-    r"(?i)\b(?:on\s+)?(?:what|which)\s+(?:exact\s+)?(?:date|day)\b|\bexact\s+date\b"
-)
-_MAY_SPAN = re.compile(r"(?i)\d0s|ties\b|\bcent|\bc\.")
+_ASKS_DAY = phrases(r"\b(?:on )?(?:what|which) (?:exact )?(?:date|day)\b|\bexact date\b")
+MAY_SPAN = re.compile(r"(?i)\d0s|ties\b|\bcent|\bc\.")
 _COUNTED = re.compile(
     r"(?i)^how\b|\b(?:population|number|amount|total|size|price|cost|age|weight|height|length|width"
     r"|depth|distance|speed|area|volume|count|rate|many|much|attendance|capacity|salary)\b"
 )
 _LARGE = 10_000
 """Bare numbers from here on are counts, whatever the question's words."""
-_HOW_MUCH = re.compile(r"(?i)\bhow\s+(?:much|many|old)\b")
-_HOW_OLD = re.compile(r"(?i)\bhow\s+old\b")
-_BOUND = re.compile(
-    r"(?i)\b(?:over|more\s+than|at\s+least|above|under|less\s+than|fewer\s+than|up\s+to|at\s+most"
-    r"|below|exceed\w*)\s+[$€£]?\d"
+HOW_MUCH = phrases(r"\bhow (?:much|many|old)\b")
+_HOW_OLD = phrases(r"\bhow old\b")
+_BOUND = phrases(
+    r"\b(?:over|more than|at least|above|under|less than|fewer than|up to|at most|below"
+    r"|exceed\w*) [$€£]?\d"
 )
 _LEVEL = frozenset({"over", "under", "above", "below", "sea", "level", "more", "less", "than"})
 _MARKS = word_set(
@@ -427,17 +346,16 @@ _MARKS = word_set(
     "mark mk evo hd v x gt ti super premium classic original elite prime"
 )
 _PERSON = re.compile(r"(?i)\bwho\b|\bwhose\b|\bname\b|\bking\b|\bqueen\b|\bpope\b")
-_NUMERALS = {"v": "5", "x": "10", "i": "1"}
+NUMERALS = {"v": "5", "x": "10", "i": "1"}
 _NOT_NAME = re.compile(r"(?i)\b(?:not|or|and|edition)\b|[,;:]")
 _POINTS = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?![\d.,])")
 _MINUS = re.compile(r"(?:(?<![\w.)\]/%])-\s?|\b(?:[Mm]inus|[Nn]egative)\s+)[$€£]?\d")
 _NUMBER = re.compile(r"(?<![\d.,])\d")
-_BELOW = re.compile(r"(?i)\bbelow\s+(?:zero|freezing|sea|0)|\bsub-?zero\b|\bunder\s+(?:zero|sea)")
+_BELOW = phrases(r"\bbelow (?:zero|freezing|sea|0)|\bsub-?zero\b|\bunder (?:zero|sea)")
 _BELOW_ONE = re.compile(r"(?<![\d.,])0?\.\d+(?![\d%]|\s*%|\s+per)")
 _PARTS = {
     "half": 0.5, "halve": 0.5, "third": 1 / 3, "quarter": 0.25, "fourth": 0.25, "fifth": 0.2,
-    "sixth": 1 / 6,
-    "eighth": 0.125, "tenth": 0.1,
+    "sixth": 1 / 6, "eighth": 0.125, "tenth": 0.1,
 }  # fmt: skip
 _COUNTS = {w: n for w, n in NUMBER_WORDS.items() if 1 <= n <= 10} | {"a": 1, "every": 1}
 _PART = re.compile(
@@ -446,14 +364,11 @@ _PART = re.compile(
 _OUT_OF = re.compile(
     r"(?<![/\d])(?:\b)(\d+|one|two|three|four|five|six|seven|eight|nine)\s*(?:\bin\b|out\s+of|/)\s*(?:every\s+)?(\d+|two|three|four|five|six|seven|eight|nine|ten)\b(?!/)"
 )
-_WORD = re.compile(r"[^\W_]")
-_VALUE_CLAUSE = re.compile(
-    r"(?i)[.;!?]\s+|,\s+(?:and\s+|but\s+|while\s+)?|\s+(?:and|but|while|whereas)\s+|\s*[\n|/]\s*"
-)
-_KIND = re.compile(
-    r"(?i)\W*(?:on|in|at|from|by)?\s*(?:which|what)\s+(?!is\b|are\b|was\b|were\b|do|did\b)\w+\s"
+_VALUE_CLAUSE = phrases(r"[.;!?] |, (?:and |but |while )?| (?:and|but|while|whereas) |\s*[\n|/]\s*")
+_KIND = phrases(
+    r"^\W*(?:on|in|at|from|by)?\s*(?:which|what) (?!is\b|are\b|was\b|were\b|do|did\b)\w+\s"
 )
 _WHOSE = re.compile(r"\b\w+'s?\s")
-_MAY_SHARE = re.compile(
+MAY_SHARE = re.compile(
     r"(?i)%|percent|per\s+cent|\d/\d|\b(?:half|thirds?|quarters?|fourths?|fifths?|sixths?|eighths?|tenths?|halve|out\s+of|in)\b|\.\d"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +18,6 @@ class Pieces:
 
     def __init__(self, pieces: list[str]) -> None:
         self.index = {piece: number for number, piece in enumerate(pieces)}
-
-    def __len__(self) -> int:
-        return len(self.index)
 
     def split(self, word: str) -> list[int]:
         """Piece numbers of a lower-case word without accents."""
@@ -47,13 +45,15 @@ class WordVectors:
         self._pieces = pieces
         # Whole numbers add up exactly, so no verdict depends on what else is in a batch.
         self._table = table.astype(np.int16)
-        low, high = math.log(2000), math.log(len(pieces))
-        ranks = np.log(np.arange(1, len(pieces) + 1))
+        low, high = math.log(2000), math.log(len(pieces.index))
+        ranks = np.log(np.arange(1, len(pieces.index) + 1))
         self._weights: list[float] = np.clip((ranks - low) / (high - low), 0.05, 1.0).tolist()
         for piece, number in pieces.index.items():
             if piece[0].isdigit():
                 self._weights[number] = max(self._weights[number], 0.6)
         self._numbers = _Numbers(self)
+        self._new: list[list[int]] = []
+        """The pieces of words that were met and are not in the table yet."""
 
     def weights(self, words: Iterable[str]) -> list[float]:
         """One number per word, from 0.05 (the) to 1 (unknown or broken into pieces)."""
@@ -66,6 +66,8 @@ class WordVectors:
 
     def rows(self, numbers: NDArray[np.intp]) -> Rows:
         """The vector of each row at length one; the zero vector where the number is below zero."""
+        if self._new:
+            self._learn()
         return unit(self._table[numbers].astype(np.float64) * (numbers >= 0)[..., None])
 
     def mass(self, numbers: NDArray[np.intp]) -> Rows:
@@ -79,18 +81,27 @@ class WordVectors:
     def forget(self) -> None:
         """Drop remembered words when there are very many; call between items, never within one."""
         if len(self._numbers) > _MAX_WORDS:
-            del self._weights[len(self._pieces) :]
+            del self._weights[len(self._pieces.index) :]
+            self._new.clear()
             self._numbers = _Numbers(self)
 
-    def learn(self, word: str) -> int:
+    def number(self, word: str) -> int:
         """The row of a word of several pieces: their sum."""
-        number = len(self._weights)
-        if number == len(self._table):
+        self._new.append(self._pieces.split(word))
+        self._weights.append(1.0)
+        return len(self._weights) - 1
+
+    def _learn(self) -> None:
+        lengths = [*map(len, self._new)]
+        start, end = len(self._weights) - len(lengths), len(self._weights)
+        while end > len(self._table):
             more = np.zeros((8192, self._table.shape[1]), np.int16)
             self._table = np.concatenate([self._table, more])
-        self._table[number] = self._table[self._pieces.split(word)].sum(axis=0)
-        self._weights.append(1.0)
-        return number
+        pieces = self._table[[*chain.from_iterable(self._new)]]
+        self._table[start:end] = np.add.reduceat(
+            pieces, [0, *accumulate(lengths[:-1])], axis=0, dtype=np.int16
+        )
+        self._new.clear()
 
 
 class _Numbers(dict[str, int]):
@@ -98,10 +109,10 @@ class _Numbers(dict[str, int]):
 
     def __init__(self, vectors: WordVectors) -> None:
         super().__init__(vectors._pieces.index)  # pyright: ignore[reportPrivateUsage]
-        self._learn = vectors.learn
+        self._number = vectors.number
 
     def __missing__(self, word: str) -> int:
-        number = self[word] = self._learn(word)
+        number = self[word] = self._number(word)
         return number
 
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from mmrag.judges.builtin.parsed_question import Ruling
 from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.text.lexicon import AUXILIARIES, NEGATIONS, stem, word_set
+from mmrag.text.lexicon import AUXILIARIES, NEGATIONS, phrases, stem, word_set
 from mmrag.text.normalise import sentences
 from mmrag.text.opposites import another_attribute, opposed
 
 
 def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A reply against references that are yes or no, or open with it."""
-    wanted = {_TOLD.get(reading.words[0]) for reading in known if len(reading.words) == 1}
+    wanted = {TOLD.get(reading.words[0]) for reading in known if len(reading.words) == 1}
     if not wanted:
         return _opposed(asked, known, said)
     if wanted <= {None} or {True, False} <= wanted:
@@ -27,34 +27,21 @@ def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling
     told = [word == "yes" for word in said.words if word in _PLAIN]
     if told and told[0] == way and (not way) in told[1:] and len(said.words) < 25:
         return Ruling(False, "says both yes and no")
-    if way in wanted and len(said.words) > 1 and _of_another_year(asked, said):
+    asked_years, years = ({date.year for date in r.dates} - {None} for r in (asked, said))
+    if way in wanted and asked_years and years - asked_years and len(said.words) > 1:
         return Ruling(False, "the yes or no of another year")
     right, given = ("yes" if told else "no" for told in (True in wanted, way))
     return Ruling(way in wanted, f"{right} was wanted, {given} was said")
 
 
-def _of_another_year(asked: Reading, said: Reading) -> bool:
-    years = {date.year for date in asked.dates} - {None}
-    return bool(years) and bool({date.year for date in said.dates} - {None} - years)
-
-
-def says_so(known: Sequence[Reading]) -> bool:
-    """Whether references are yes or no, or open with it."""
-    return any(reading.words[0] in _TOLD for reading in known)
-
-
 def opposite(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
     """A reply that says the opposite of the reference in one word: started a war for ended it."""
-    if len(said.words) > 15 or said.vocabulary & NEGATIONS:
+    if any(r.vocabulary & NEGATIONS or len(r.words) > 15 for r in (said, *known)):
         return None
     own = set(said.roots) - asked.stems.keys()
-    for reading in known:
-        wanted = set(reading.roots) - asked.stems.keys()
-        if len(reading.words) > 12 or reading.vocabulary & NEGATIONS:
-            return None
-        if not another_attribute(wanted, own):
-            return None
-    return Ruling(False, "the opposite of the reference")
+    if all(another_attribute(set(r.roots) - asked.stems.keys(), own) for r in known):
+        return Ruling(False, "the opposite of the reference")
+    return None
 
 
 def polarity(asked: Reading, said: Reading) -> bool | None:
@@ -71,8 +58,8 @@ def polarity(asked: Reading, said: Reading) -> bool | None:
     text = said.raw.strip()
     if _NO_AT_ALL.match(text):
         return False
-    if (opening := _YES_NO.get(said.words[0])) is not None:
-        return opening
+    if said.words[0] in _YES | _NO:
+        return said.words[0] in _YES
     if found := _SO_IT_IS.search(text):
         return not found.group(1)
     if asked.words and asked.words[0] in AUXILIARIES and (way := _implied(asked, said)) is not None:
@@ -88,19 +75,15 @@ def _implied(asked: Reading, said: Reading) -> bool | None:
     text = said.raw
     if _ALONE.search(text) and asked.places and asked.roots[asked.places[-1]] not in said.stems:
         return False  # "They live on leaves alone"
-    if _NEGATIVE.search(text) or len(said.words) > 12:
-        return _compared(asked, said)
-    if _WHEN.fullmatch(text) and not _times_itself(asked):
-        return True
-    counts = not asked.quantities and bool(_EXISTS.search(asked.text))
-    if counts and (_SOME.match(text) or (_ANY.search(asked.text) and _THINGS.fullmatch(text))):
-        return True
+    if len(said.words) <= 12 and not _NEGATIVE.search(text):
+        # Another time would deny a time that the question names.
+        timed = asked.dates or asked.quantities or _OWN_TIME.search(asked.raw)
+        if not timed and _WHEN.fullmatch(text):
+            return True
+        counts = not asked.quantities and _EXISTS.search(asked.text)
+        if counts and (_SOME.match(text) or (_ANY.search(asked.text) and _THINGS.fullmatch(text))):
+            return True
     return _compared(asked, said)
-
-
-def _times_itself(asked: Reading) -> bool:
-    """Whether a question names a time, which another one would deny."""
-    return bool(asked.dates or asked.quantities or _OWN_TIME.search(asked.raw))
 
 
 def _compared(asked: Reading, said: Reading) -> bool | None:
@@ -149,50 +132,42 @@ def _opposed(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling 
     """A reply that opens with no where the reference opens with yes, and the reverse."""
     first = {_PLAIN.get(reading.words[0]) for reading in known}
     told = _PLAIN.get(said.words[0])
-    if len(first) == 1 and told is not None and None not in first and told not in first:
+    if told is None or None in first or len(first) > 1:
+        return None
+    if told not in first:
         return Ruling(False, "yes against no")
-    if first == {told} and told is not None and asked.words and asked.words[0] in AUXILIARIES:
+    if asked.words and asked.words[0] in AUXILIARIES:
         heard = asked.vocabulary.union(*(reading.vocabulary for reading in known))
-        named = [said.words[i] for i in said.places if said.capital[i] and i > 0]
-        others = [word for word in named if word not in heard]
-        if others and not _names(known) & said.vocabulary - asked.vocabulary:
+        named, *names = (
+            {r.words[i] for i in r.places if r.capital[i] and i > 0} for r in (said, *known)
+        )
+        others = named - heard
+        if others and not set[str]().union(*names) & said.vocabulary - asked.vocabulary:
             return Ruling(False, "the same yes or no of something else")
         if len(said.words) <= 25 and not others:
             return Ruling(True, "the same yes or no")
     return None
 
 
-def _names(known: Sequence[Reading]) -> set[str]:
-    return {r.words[i] for r in known for i in r.places if r.capital[i] and i > 0}
-
-
 _PLAIN = {"yes": True, "no": False}
-_TOLD = {**_PLAIN, "true": True, "false": False, "correct": True}
-_YES_NO = {
-    word: way
-    for way, words in (
-        (True, "yes true correct right yep yeah yup aye absolutely certainly definitely indeed"),
-        (False, "no false nope nah never wrong hardly incorrect"),
-    )
-    for word in words.split()
-}
+TOLD = {**_PLAIN, "true": True, "false": False, "correct": True}
+_YES = word_set("yes true correct right yep yeah yup aye absolutely certainly definitely indeed")
+_NO = word_set("no false nope nah never wrong hardly incorrect")
 _PRONOUNS = word_set("i it they he she you we")
 _BE = frozenset({"is", "are", "was", "were"})
-_NEGATIVE = re.compile(
-    r"""(?ix)(?<=\w)n't\b | \b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot
-      |hardly|barely
-    |scarcely|deny|denied|denies|wrong|false|untrue|incorrect|mistaken|myth|misconception|yet\s+to
-    |far\s+from|forbidden|banned|prohibited|illegal|refused?|fail(?:s|ed)?|lacks?|impossible
-    |lost\s+(?:that|its|the|his|her|their)
-    |unable|instead\s+of|rather\s+than|anything\s+but|before\s+reaching)\b
-    | (?:^|[.!?,;:]\s)\W*only\b
-    | \b(?!wire|cord|stain|loss|seam|price|end|base)\w{3,}less\b"""
+_NEGATIVE = phrases(
+    r"(?<=\w)n't\b|\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|hardly|barely"
+    r"|scarcely|deny|denied|denies|wrong|false|untrue|incorrect|mistaken|myth|misconception|yet to"
+    r"|far from|forbidden|banned|prohibited|illegal|refused?|fail(?:s|ed)?|lacks?|impossible"
+    r"|lost (?:that|its|the|his|her|their)|unable|instead of|rather than|anything but"
+    r"|before reaching)\b|(?:^|[.!?,;:]\s)\W*only\b|\b(?!wire|cord|stain|loss|seam|price|end"
+    r"|base)\w{3,}less\b"
 )
-_FREE_OF = re.compile(r"(?i)\w-free\b|\bfree\s+(?:of|from)\b")
-_WHEN = re.compile(
-    r"(?i)\W*(?:(?:about|just|around|nearly|almost|some)\s+)?(?:(?:\w+\s+){1,3}ago|(?:in|since)\s+\d{4}"
-    r"|since\s+\w+(?:\s\w+)?|from\s+\d{4}\s+on(?:wards)?|yesterday|last\s+(?:night|week|month|year)"
-    r"|every\s+\w+|always|all\s+the\s+time|(?:once|twice|several\s+times|many\s+times|often))\W*"
+_FREE_OF = phrases(r"\w-free\b|\bfree (?:of|from)\b")
+_WHEN = phrases(
+    r"\W*(?:(?:about|just|around|nearly|almost|some) )?(?:(?:\w+ ){1,3}ago|(?:in|since) \d{4}"
+    r"|since \w+(?:\s\w+)?|from \d{4} on(?:wards)?|yesterday|last (?:night|week|month|year)"
+    r"|every \w+|always|all the time|(?:once|twice|several times|many times|often))\W*"
 )
 _OWN_TIME = re.compile(
     r"(?i)\d|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|(?<=\s)(?-i:May)|june|july"
@@ -202,35 +177,31 @@ _OWN_TIME = re.compile(
     r"|(?:mid)?(?:day|night|week|month|year|hour|minute|decade|century|morning|noon|afternoon|evening|weekend"
     r"|season|time)s?|(?:week|centu)\w+|midnight)\b"
 )
-_EXISTS = re.compile(
-    r"(?i)^\W*(?:is|are|was|were)\s+there\b|\b(?:an?|any|some|more\s+than\s+one)\b"
+_EXISTS = phrases(r"^\W*(?:is|are|was|were) there\b|\b(?:an?|any|some|more than one)\b")
+_SOME = phrases(
+    r"\W*(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|several|many|plenty|lots|a few"
+    r"|a couple|dozens)\b(?!\s*(?:%|percent|thing|of (?:them|the)\b))"
 )
-_SOME = re.compile(
-    r"(?i)\W*(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|several|many|plenty|lots|a\s+few"
-    r"|a\s+couple|dozens)\b(?!\s*(?:%|percent|thing|of\s+(?:them|the)\b))"
-)
-_ALONE = re.compile(r"(?i)\b(?:alone|exclusively|solely|nothing\s+but|nothing\s+else\s+than)\b")
-_ANY = re.compile(r"(?i)^\W*(?:is|are|was|were)\s+there\s+any\b|\bany\b")
-_THINGS = re.compile(r"(?i)\W*\w+(?:,\s\w+){0,4},?\s+and\s+\w+\W*")
-_THAN = re.compile(
-    r"(?i)\W*(?:is|are|was|were)\s+(.+?)\s+(?:more\s+|less\s+)?(\w+)\s+than\s+(.+?)\W*$"
-)
+_ALONE = phrases(r"\b(?:alone|exclusively|solely|nothing but|nothing else than)\b")
+_ANY = phrases(r"^\W*(?:is|are|was|were) there any\b|\bany\b")
+_THINGS = phrases(r"\W*\w+(?:,\s\w+){0,4},? and \w+\W*")
+_THAN = phrases(r"\W*(?:is|are|was|were) (.+?) (?:more |less )?(\w+) than (.+?)\W*$")
 _CONTRAST = re.compile(
     r"(?i)\bnot\s+(?:only|just|merely|to\s+mention)\b|\bno\s+doubt\b|\bif only\b"
 )
 _EMPHATIC = re.compile(r"(?i)[,;]\s*no\W*$")
-_SURE = re.compile(
-    r"(?i)\W*(?:sure|surely|of\s+course|very|exactly|always|naturally|obviously|clearly|quite"
-    r"|totally|completely|entirely|without\s+(?:a\s+)?doubt|undoubtedly|affirmative|you\s+bet)\b"
+_SURE = phrases(
+    r"\W*(?:sure|surely|of course|very|exactly|always|naturally|obviously|clearly|quite|totally"
+    r"|completely|entirely|without (?:a )?doubt|undoubtedly|affirmative|you bet)\b"
 )
-_PRO_FORM = re.compile(
-    r"(?i)\W*(?:\w+ly\s+(?:speaking,?\s+)?)?(?:i|it|they|he|she|you|we|there|that|this)\s+"
-    r"(?:does|do|did|is|are|was|were|has|have|had|can|could|will|would|may|must|should)\b"
-    r"(?=\s*(?:$|[.,;!]|indeed|so\b|too\b))"
+_PRO_FORM = phrases(
+    r"\W*(?:\w+ly (?:speaking,? )?)?(?:i|it|they|he|she|you|we|there|that|this) (?:does|do|did|is"
+    r"|are|was|were|has|have|had|can|could|will|would|may|must|should)\b(?=\s*(?:$|[.,;!]|indeed"
+    r"|so\b|too\b))"
 )
-_COPULA = re.compile(
-    r"(?i)\W*(?:it|they|he|she|that|this|these|those|\w+(?:\s\w+)?)"
-    r"(?:'s|'re|\s+(?:is|are|was|were|belongs?|comes?))\b"
+_COPULA = phrases(
+    r"\W*(?:it|they|he|she|that|this|these|those|\w+(?:\s\w+)?)(?:'s|'re| (?:is|are|was|were"
+    r"|belongs?|comes?))\b"
 )
 _MORE = re.compile(
     r"(?i)\b(?:more|less|than|better|worse|cheaper|dearer|older|newer|younger|bigger|smaller|larger"
@@ -242,11 +213,11 @@ _LOOKS = re.compile(
     r"|long|short|tall|round|square|heavy|light|old|new|nice|beautiful|metal|wooden|plastic)\b"
 )
 """How a thing looks, which denies no more than another look."""
-_NO_AT_ALL = re.compile(
-    r"(?i)(?:absolutely|certainly|definitely|of course|most certainly)\s+not\b(?!\s+not)"
-    r"|not\s+at\s+all\b|by no means\b"
+_NO_AT_ALL = phrases(
+    r"(?:absolutely|certainly|definitely|of course|most certainly) not\b(?! not)|not at all\b"
+    r"|by no means\b"
 )
-_SO_IT_IS = re.compile(
-    r"(?i)(?:\bso\s+|:\s*)(?:it|they|he|she|you|there|this|that)\s+(?:does|do|is|are|can|did|was"
-    r"|were|has|have|may)(n'?t|\s+not)?\W*$"
+_SO_IT_IS = phrases(
+    r"(?:\bso |:\s*)(?:it|they|he|she|you|there|this|that) (?:does|do|is|are|can|did|was|were|has"
+    r"|have|may)(n'?t| not)?\W*$"
 )
