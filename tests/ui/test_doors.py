@@ -74,9 +74,9 @@ def test_a_page_elsewhere_cannot_ask_other_servers_of_ours(headers: dict[str, st
 SERVER = """
 from starlette.applications import Starlette
 from mmrag.local_server import listen, serve
-from ui.views.lab_view import Packages
+from ui.views.lab_view import DownloadCache
 
-packages, at = Packages(), listen("127.0.0.1", 0)
+packages, at = DownloadCache(), listen("127.0.0.1", 0)
 print(packages.folder, at.getsockname()[1], flush=True)
 serve(Starlette(), at)
 """
