@@ -90,7 +90,7 @@ def _open(
     from mmrag.local_server import address, serve
     from simulator.application.person_run import PersonRuns
     from simulator.message_text import counted
-    from simulator.parts.resources import cache_folder
+    from simulator.parts.agent_resources import cache_folder
     from simulator.parts.run_parts import Parts
     from simulator.run.run_config import RunConfig
     from ui.home.launch import OFFERED, Launcher

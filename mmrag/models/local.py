@@ -17,7 +17,7 @@ import msgspec
 from mmrag.errors import ServiceError, SpecError, Unavailable, error_text
 from mmrag.models.chat_template import calls_in, chat_text
 from mmrag.models.endpoint_errors import cut_answer_message, is_answer_cut
-from mmrag.models.request_queue import ModelThreadQueue, QueuedRequest
+from mmrag.models.model_thread_queue import ModelThreadQueue, QueuedRequest
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.registry import parse_whole_number

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mmrag.errors import ServiceError, Unavailable
 from mmrag.models.chat_template import without_tool_roles
 from mmrag.models.local import LoadedModel, LocalModel
-from mmrag.models.request_queue import QueuedRequest
+from mmrag.models.model_thread_queue import QueuedRequest
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ _SHARE = re.compile(rf"(?P<of>{_FIGURE})分之(?P<part>{_FIGURE})")
 _COUNT = re.compile(rf"(?P<figure>{_FIGURE})(?P<group>[万亿]+)?(?P<unit>{'|'.join(_UNITS)})?")
 
 
-def is_chinese(text: str) -> bool:
+def has_chinese(text: str) -> bool:
     """Whether any of it is."""
     return CHINESE.search(text) is not None
 
@@ -52,7 +52,7 @@ def western(text: str, words_of: Callable[[str], list[str]]) -> str:
     text = _LONE_YEAR.sub(lambda m: f" {_plain(m['year'])} ", text)
     text = _SHARE.sub(_share, text)
     text = _COUNT.sub(_count, text)
-    pieces = (words_of(p) if is_chinese(p) else [p] for p in re.split(r"(\s+)", text))
+    pieces = (words_of(p) if has_chinese(p) else [p] for p in re.split(r"(\s+)", text))
     return " ".join(" ".join(w for of in pieces for w in of).split())
 
 

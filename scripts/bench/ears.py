@@ -28,7 +28,7 @@ from simulator.ears.recognition_losses import loss
 from simulator.ears.sounds import read
 from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.voice_and_ear import ears, voices
-from simulator.parts.resources import cache_folder
+from simulator.parts.agent_resources import cache_folder
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.reports.losses.hearing_losses import hearing_losses

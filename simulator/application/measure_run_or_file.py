@@ -175,7 +175,7 @@ def cached_encoder(spec: str) -> CachedTexts:
     """A text encoder that encodes no text twice, not even in another run."""
     from mmrag.encoders import text_encoders
     from mmrag.encoders.vector_cache import CachedTexts
-    from simulator.parts.resources import shipped_vectors
+    from simulator.parts.agent_resources import shipped_vectors
 
     return CachedTexts(text_encoders.create(spec), shipped_vectors())
 

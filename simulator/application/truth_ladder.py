@@ -50,8 +50,8 @@ def measure_ladder(
     pages are searched by words, so that no index is built."""
     from mmrag.agents import agents
     from mmrag.judges import make_judge
+    from simulator.parts.agent_resources import index_folder, make_resources
     from simulator.parts.named_agents import uses_searches
-    from simulator.parts.resources import index_folder, make_resources
 
     if strange := next((stage for stage in stages if stage not in RUNGS), None):
         raise UsageError(unknown_name_message("stage", strange, RUNGS))

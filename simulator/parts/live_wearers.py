@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def make_wearers(source: SessionSource, patience: float = 0.0) -> Wearers:
     """Wearers for a data set, who wait so many seconds for a word (0: for ever). Of a world they
     know all; of any other data nothing but their questions."""
-    from simulator.parts.resources import cache_folder
+    from simulator.parts.agent_resources import cache_folder
     from simulator.wearer.further_pictures import PictureRetaker
     from simulator.world.sessions import World
 

@@ -23,9 +23,9 @@ from mmrag.records import Session
 from mmrag.search.external import is_external_search
 from mmrag.search.session_passages import KEPT
 from simulator.message_text import counted
+from simulator.parts.agent_resources import cache_folder, index_folder, make_resources, world_of
 from simulator.parts.live_wearers import make_wearers
 from simulator.parts.named_agents import check_agent, finds_handed, make_agent, uses_searches
-from simulator.parts.resources import cache_folder, index_folder, make_resources, world_of
 from simulator.parts.run_folder import claim_run
 from simulator.run.time_limits import READY_SECONDS
 from simulator.stages.single_tasks import as_tasks

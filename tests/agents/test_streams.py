@@ -18,8 +18,8 @@ from mmrag.cache import Cache, CachedModel
 from mmrag.errors import MmragError, ServiceError, ServiceTimeout, SpecError
 from mmrag.files.http_bodies import Events
 from mmrag.models.chat_completions import MOST_CALLS
+from mmrag.models.model_thread_queue import ModelThreadQueue, QueuedRequest
 from mmrag.models.openai import OpenAIModel
-from mmrag.models.request_queue import ModelThreadQueue, QueuedRequest
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Query, Reply, Status
 from mmrag.tools import CallRequest

@@ -130,7 +130,7 @@ def test_the_trace_is_printed_with_times_and_without_control_characters(capsys):
 
 @pytest.mark.parametrize("kind", ["light", "likeness"])
 def test_the_word_of_the_wearer_sifts_likenesses(kind):
-    from mmrag.agents.grounded.entity_resolution import prefer_kind, resolve
+    from mmrag.agents.grounded.entities_in_view import prefer_kind, resolve
 
     hits = [
         Evidence(source="image-kg", id="1", score=0.9, text="Foo Bar Belfry", attributes={"type": "tower"}),

@@ -33,7 +33,7 @@ from mmrag.search.session_passages import set_searched_passages
 from simulator.application.measure_replies import case_of
 from simulator.datasets import open_data
 from simulator.datasets.unreadable_row import problem_of
-from simulator.parts.resources import cut_pages, make_resources
+from simulator.parts.agent_resources import cut_pages, make_resources
 from simulator.parts.run_parts import Parts
 from simulator.parts.toolboxes import toolboxes
 from simulator.run.engine import Rules, query_of

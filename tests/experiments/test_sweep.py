@@ -23,7 +23,7 @@ from mmrag.search.web.words import words
 from simulator import datasets
 from simulator.datasets.own.own_data import OwnData
 from simulator.experiments.sweep import parse_vary, setting_folder, settings_of
-from simulator.parts import resources
+from simulator.parts import agent_resources
 from simulator.parts import run_parts as parts
 from simulator.reports.draw.sweep import write_sweep
 from simulator.terminal.cost_cap import CostCapReached
@@ -176,7 +176,7 @@ def test_settings_share_what_does_not_depend_on_them(
 
     for place, name in (
         (datasets, "open_data"), (OwnData, "__iter__"), (judges, "make_judge"),
-        (parts, "make_resources"), (resources, "cut_pages"),
+        (parts, "make_resources"), (agent_resources, "cut_pages"),
     ):  # fmt: skip
         counted(place, name)
     call("--data", write_data(tmp_path), "--out", tmp_path / "sweep",

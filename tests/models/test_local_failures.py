@@ -14,7 +14,7 @@ from mmrag.agents.tool_user import ToolUser
 from mmrag.errors import ServiceError, SpecError, Unavailable
 from mmrag.models import local
 from mmrag.models.local import LocalModel, is_out_of_memory
-from mmrag.models.request_queue import ModelThreadQueue, QueuedRequest
+from mmrag.models.model_thread_queue import ModelThreadQueue, QueuedRequest
 from mmrag.protocols import Completion, GenerateOptions, Message
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader

@@ -13,8 +13,8 @@ from mmrag.search.index.open import read_manifests
 from mmrag.search.index.row_table import RowTable
 from mmrag.search.web.bm25 import prepend_title
 from simulator.parts import shipped_index
+from simulator.parts.agent_resources import index_folder
 from simulator.parts.named_agents import uses_searches
-from simulator.parts.resources import index_folder
 from simulator.parts.run_parts import Parts
 from simulator.run.run_config import RunConfig
 from simulator.world.sessions import mini_folder

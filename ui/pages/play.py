@@ -18,7 +18,7 @@ from ui.pages.message_box import when_sent
 from ui.pages.route import address_of
 from ui.render import render
 from ui.replay.catalogue import Catalogue
-from ui.views import person_play_view as playwork
+from ui.views import play_wearer_view as playwork
 from ui.views.lab_view import data_url
 
 NEW = "new"

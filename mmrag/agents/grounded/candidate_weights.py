@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from mmrag.agents.grounded.entity_resolution import candidates_elsewhere
+from mmrag.agents.grounded.entities_in_view import candidates_elsewhere
 from mmrag.agents.grounded.passage_text import fold
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene

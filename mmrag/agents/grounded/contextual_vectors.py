@@ -49,7 +49,7 @@ def mask_names(text: str) -> MaskedQuestion:
     """Take the names out of a question, so that nobody looks for meaning inside them.
 
     >>> mask_names("Is the Toad Side Woodpecker bigger?")
-    Masked(masked='is the Weston bigger', names=('Toad Side Woodpecker',))
+    MaskedQuestion(masked='is the Weston bigger', names=('Toad Side Woodpecker',))
     """
     text = " ".join(text.split()).replace("’", "'").rstrip("?!. ")
     first, _, rest = text.partition(" ")

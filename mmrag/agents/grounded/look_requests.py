@@ -40,7 +40,7 @@ _AGAIN = re.compile(
 as in "Compare all the bottles here: which one contains the most?"."""
 
 
-class RepeatedQuery(NamedTuple):
+class QueryWithoutRepeats(NamedTuple):
     """A turn as the other parts see it."""
 
     query: Query
@@ -51,13 +51,13 @@ class RepeatedQuery(NamedTuple):
     """Whether a request for a look brought no picture: then no other will."""
 
 
-def split_repeated_query(query: Query) -> RepeatedQuery:
+def split_repeated_query(query: Query) -> QueryWithoutRepeats:
     """Take the words before a repeated question away, and what led to it out of the history.
 
     Only a live wearer puts a question again; what anybody else says is taken as it is.
     """
     if not query.may_ask:
-        return RepeatedQuery(query, 0, False)
+        return QueryWithoutRepeats(query, 0, False)
     kept: list[Exchange] = []
     requests, looks = 0, 0
     for exchange in (*query.history, Exchange(query=query.text, reply="")):
@@ -71,11 +71,11 @@ def split_repeated_query(query: Query) -> RepeatedQuery:
     asked = kept.pop()
     history = tuple(Exchange(query=e.query, reply=ABSTAIN if e.ask else e.reply) for e in kept)
     same = msgspec.structs.replace(query, text=asked.query, history=history)
-    return RepeatedQuery(same, requests, looks > len(query.earlier))
+    return QueryWithoutRepeats(same, requests, looks > len(query.earlier))
 
 
 def wants_look(
-    heard: RepeatedQuery,
+    heard: QueryWithoutRepeats,
     finding: Finding | None,
     scene: Scene,
     calibration: Calibration,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.entity_resolution import kg_entities, prefer_kind, resolve
+from mmrag.agents.grounded.entities_in_view import kg_entities, prefer_kind, resolve
 from mmrag.agents.grounded.grounded_parts import Parts
 from mmrag.agents.grounded.ocr import Line, TextRecogniser, blocks
 from mmrag.agents.grounded.picture_quality import estimate_quality, restore

@@ -20,7 +20,7 @@ import msgspec
 from mmrag.agent_hooks import built_in_capacity, warm
 from mmrag.agents.ask_line import parse_ask_line
 from mmrag.agents.grounded.contextual_vectors import BuiltinSentenceEncoder, ContextualEncoder
-from mmrag.agents.grounded.entity_resolution import kg_entities
+from mmrag.agents.grounded.entities_in_view import kg_entities
 from mmrag.agents.grounded.passage_text import read_attributes
 from mmrag.agents.grounded.planner import Planner
 from mmrag.agents.grounded.program_runner import ProgramReader

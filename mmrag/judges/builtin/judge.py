@@ -32,7 +32,7 @@ from mmrag.judges.builtin.vectors import Pieces, WordVectors
 from mmrag.metrics.overlap import words_of
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict
-from mmrag.text.chinese import CHINESE, is_chinese, western
+from mmrag.text.chinese import CHINESE, has_chinese, western
 from mmrag.text.lexicon import phrases
 from mmrag.text.normalise import plain, same_signs, words
 from mmrag.text.refusals import ENGLISH, declines, missing_in
@@ -200,14 +200,14 @@ def _as_signs(text: str, question: str, references: tuple[str, ...]) -> tuple[Ou
 
 def in_western_notation(item: JudgeItem) -> JudgeItem:
     """An item that the rules for other languages can read; the same where nothing is Chinese."""
-    if not is_chinese(" ".join((item.prediction, *item.references))):
+    if not has_chinese(" ".join((item.prediction, *item.references))):
         return item
     # Cutting into words needs a dictionary: of use where a Chinese reply meets such a reference.
     written = 3 * len(CHINESE.findall(item.prediction)) > len(item.prediction)
-    both = written and any(map(is_chinese, item.references))
+    both = written and any(map(has_chinese, item.references))
     cut: Callable[[str], list[str]] = words_of if both else lambda piece: [piece]
     prediction, *references = (
-        western(text, cut) if is_chinese(text) else text
+        western(text, cut) if has_chinese(text) else text
         for text in (item.prediction, *item.references)
     )
     return msgspec.structs.replace(item, references=tuple(references), prediction=prediction)

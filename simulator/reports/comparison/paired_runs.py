@@ -32,7 +32,7 @@ from simulator.reports.figures.slices import dimensions
 from simulator.reports.read.paired_turns import (
     Pairs,
     conversation_difference,
-    flipped,
+    flip_counts,
     match,
     moved_differently,
     rate_differences,
@@ -172,7 +172,7 @@ def _compare(
         "multi_turn_score": _talk_difference(pairs, rates, how),
         "costs": _costs(pairs),
         **_won_back(baseline, other, how),
-        "flips": flipped(pairs),
+        "flips": flip_counts(pairs),
         "flipped": _flipped_turns(baseline, other, pairs),
         "slices": slice_differences(pairs, kinds, how, min_n=options.min_n),
         "standouts": moved_differently(pairs, kinds),

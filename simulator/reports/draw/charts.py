@@ -250,7 +250,7 @@ def waterfall(steps: Sequence[dict[str, Any]], path: str) -> Chart:
     return chart
 
 
-def hits(groups: Sequence[dict[str, Any]], path: str) -> Chart:
+def retrieval_chart(groups: Sequence[dict[str, Any]], path: str) -> Chart:
     """What was found, as widths, and what was made of it, as colours."""
     row, left = 34.0, 104.0
     chart = Chart(

@@ -217,7 +217,9 @@ def _charts_of(run: dict[str, Any], path: str) -> dict[str, list[Chart]]:
     ]
     found = run["retrieval"]["main"]
     if found:
-        drawn["retrieval"] = [charts.hits(found["groups"], f"{path}.retrieval.main.groups")]
+        drawn["retrieval"] = [
+            charts.retrieval_chart(found["groups"], f"{path}.retrieval.main.groups")
+        ]
     if run["costs"]["waterfall"]:
         drawn["waterfall"] = [
             charts.waterfall(run["costs"]["waterfall"], f"{path}.costs.waterfall")

@@ -215,7 +215,7 @@ def moved_differently(pairs: Pairs, kinds: list[Dimension]) -> dict[str, Any]:
     )
 
 
-def flipped(pairs: Pairs) -> dict[str, Any]:
+def flip_counts(pairs: Pairs) -> dict[str, Any]:
     """How many turns became right or wrong, with McNemar's test on them."""
     both, _ = pairs.difference("as_answered", "accuracy")
     right = pairs.first["score"][pairs.rows][both] > 0

@@ -132,7 +132,7 @@ def _item(session: SessionPart, result: TurnText) -> JudgeItem | None:
     )
 
 
-class RunState(Record, frozen=True, kw_only=True):
+class RunCompleteness(Record, frozen=True, kw_only=True):
     """Whether a run is whole, and what is missing where it is not."""
 
     finished: bool
@@ -163,7 +163,7 @@ class RunState(Record, frozen=True, kw_only=True):
         return f"{name} is not finished{what}: the figures are those of what is there. {how}."
 
 
-def run_state(run: RunReader) -> RunState:
+def run_state(run: RunReader) -> RunCompleteness:
     """How far a run has come."""
     begun = turns = 0
     missing: list[int] = []
@@ -176,7 +176,7 @@ def run_state(run: RunReader) -> RunState:
     if plan and expected is None:  # the run is older than that
         expected = int(plan["sessions"]) * len(plan["degradations"])
     whole = not missing and (expected is None or begun >= expected)
-    return RunState(
+    return RunCompleteness(
         finished=bool(run.meta("finished")) and whole,
         conversations=begun,
         expected_conversations=expected,

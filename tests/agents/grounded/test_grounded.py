@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from mmrag.agents import agents
 from mmrag.agents.grounded.abstain import Calibration, fit, read_calibration
 from mmrag.agents.grounded.agent import GroundedAgent
-from mmrag.agents.grounded.entity_resolution import resolve
+from mmrag.agents.grounded.entities_in_view import resolve
 from mmrag.agents.grounded.grounded_parts import SWITCHES, Parts
 from mmrag.agents.grounded.ocr import Line
 from mmrag.agents.grounded.picture_quality import estimate_quality, restore
