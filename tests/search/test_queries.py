@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from small_index import COLOURS, build, coloured
+from small_index import COLOURS, ColourEncoder, build, coloured
 
 from mmrag.errors import DataError, ImageError, UsageError
 from mmrag.files.images import LazyImage
+from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.image.regions import regions_of
 from mmrag.search.index.open import Index, open_index
 from mmrag.search.serving.public_package import UnifiedSearchPipeline, fetch
@@ -126,3 +127,16 @@ def test_a_server_that_drips_its_head_is_given_up(dripping: str) -> None:
 def test_a_picture_of_the_kind_is_still_found(index: Index) -> None:
     red = LazyImage.from_pil(coloured(COLOURS["Alder Kettle"]))
     assert UnifiedSearchPipeline(index)(red, k=1)[0]["entities"][0]["entity_name"] == "Alder Kettle"
+
+
+def test_scores_begin_at_the_encoders_floor_and_keep_their_order(index: Index) -> None:
+    picture = LazyImage.from_pil(Image.new("RGB", (64, 64), (200, 60, 50)))
+    kg = index.images
+    [plain] = kg.search_images([picture], 3)
+    encoder = ColourEncoder()
+    encoder.floor = 0.375
+    [raised] = ImageKG(kg.vectors, kg.rows, encoder).search_images([picture], 3)
+    assert [hit.id for hit in raised] == [hit.id for hit in plain]
+    assert [hit.score for hit in raised] == pytest.approx(
+        [0.375 + 0.625 * hit.score for hit in plain], abs=1e-5
+    )

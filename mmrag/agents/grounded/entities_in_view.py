@@ -24,7 +24,7 @@ from mmrag.text.lexicon import stem
 _MOST_LIKENESS = 0.85
 """Likeness is never surer: the only candidate left is not thereby the right one."""
 
-_HEAT, _NOTHING = 0.05, 0.5
+_HEAT, _NOTHING = 0.03125, 0.6875
 """Difference of scores at which one entity is e times as probable as another, and the score that
 something unknown would have: where a thing is dark, cut off or covered all likenesses fall, and so
 does the chance of each.
@@ -32,7 +32,7 @@ does the chance of each.
 Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md).
 """
 
-_SECOND, _ALONE = 0.2, 0.1
+_SECOND, _ALONE = 0.2, 0.0625
 """What the second best hit of an entity counts, and how far behind the first it is taken to be
 where none was found."""
 

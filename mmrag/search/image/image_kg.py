@@ -145,6 +145,7 @@ class ImageKG:
     def _evidence(self, hits: Sequence[Hit]) -> tuple[Evidence, ...]:
         cells = self.rows.get([hit.row for hit in hits])
         names = [_names(cell) for cell in cells]
+        floor = self.encoder.floor
         margins = _margins(hits, names)
         found: list[Evidence] = []
         for hit, cell, (listed, info), margin in zip(hits, cells, names, margins, strict=True):
@@ -153,7 +154,7 @@ class ImageKG:
                 Evidence(
                     source="image-kg",
                     id=cell["id"],
-                    score=round(hit.score, 6),
+                    score=round(floor + (1 - floor) * hit.score, 6),
                     text=listed[0] if listed else "",
                     title=listed[0] if listed else "",
                     url=cell["image_url"],
@@ -162,7 +163,7 @@ class ImageKG:
                         "box": [round(edge, 1) for edge in hit.region.box],
                         "region": hit.region.kind,
                         "votes": hit.votes,
-                        "margin": round(margin, 6),
+                        "margin": round((1 - floor) * margin, 6),
                     },
                 )
             )
