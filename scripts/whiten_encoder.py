@@ -1,6 +1,6 @@
 """Centre and partly whiten the built-in image encoder on what the squares of pictures show.
 
-    python scripts/whiten_encoder.py WORLD --out OUT
+    python scripts/whiten_encoder.py WORLD --begin TRAINED --out OUT
 
 Trained on things alone, the encoder gives every square of a lived-in picture a large common part,
 and catalogue pictures that share it (a pale flag) come first whatever is asked about. The last
@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from mmrag.encoders.image import BUILTIN
 from mmrag.search.image.regions import crops_of, regions_of
 from mmrag.torchvision_fix import ensure_torchvision
 from scripts.train_encoder import SIDE, digest, save
@@ -38,18 +37,21 @@ LEAST = 0.005
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("world")
+    parser.add_argument("--begin", type=Path, required=True, help="Weights as they were trained.")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
+    card = json.loads((given.begin / "training.json").read_text())
+    if "whitened" in card:
+        raise SystemExit(f"{given.begin} is whitened already: begin with weights as trained")
     ensure_torchvision()
     import open_clip
 
-    model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{BUILTIN}")
+    model, _, preprocess = open_clip.create_model_and_transforms(f"local-dir:{given.begin}")
     model.eval()
     seen = np.concatenate(list(squares(given.world, model, preprocess)))
     whiten(model.visual.head.proj, seen)
     save(model, given.out)
-    card = json.loads((BUILTIN / "training.json").read_text())
-    card["whitened"] = {"squares": len(seen), "power": POWER, "from": digest(BUILTIN)}
+    card["whitened"] = {"squares": len(seen), "power": POWER, "from": digest(given.begin)}
     (given.out / "training.json").write_text(json.dumps(card, indent=1) + "\n")
     print(f"{len(seen)} squares; {given.out}: {digest(given.out)}")
 
@@ -63,6 +65,8 @@ def squares(world: str, model: Any, preprocess: Any) -> Iterator[NDArray[np.floa
             continue
         picture = session.capture.image.pil()
         crops = crops_of(picture, regions_of(picture)[1:], SIDE)
+        if not crops:  # a strip
+            continue
         with torch.inference_mode():
             yield model.encode_image(torch.stack([preprocess(crop) for crop in crops])).numpy()
 

@@ -33,7 +33,6 @@ class ColourEncoder:
     image_size = 16
     dim = 4
     id = "colours@1"
-    floor = 0.0
 
     def encode(self, items: Sequence[LazyImage]) -> np.ndarray:
         return self.encode_crops([item.pil() for item in items])

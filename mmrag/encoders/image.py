@@ -57,7 +57,7 @@ class ImageEncoder:
         self._rows = _BLOCK * blocks
         self.floor = floor
         """The score of two pictures whose cosine is 0; that of equal ones is 1. The published
-        agents' bar of .75 is meant for CLIP, whose cosines are seldom small."""
+        agents keep hits of .75 or more, a bar made for CLIP's cosines; others may be smaller."""
         self._lock = threading.Lock()
         self._dim = 0
 

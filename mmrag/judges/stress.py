@@ -1,7 +1,7 @@
 """How far a judge can be played: adversarial pairs by angle, and what a judge made of them.
 
-Each pair was written without sight of any judge and ruled on twice. The half called `held` was
-never looked at while the built-in judge was made, so its figures are honest for that judge too.
+Each pair was written without sight of any judge and ruled on twice. No pair of the half called
+`held` was read while the built-in judge was made; its total was (docs/benchmarks/judges.md).
 """
 
 from __future__ import annotations

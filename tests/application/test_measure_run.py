@@ -226,7 +226,7 @@ sys.path.insert(0, {here!r})
 from pathlib import Path
 from measuring_parts import Letters, Reader
 from mmrag.judges.measure_registry import chosen_measures, model_measurers
-from simulator.application.measure_replies import measure_run, paid_once, paid_once
+from simulator.application.measure_replies import measure_run, model_paid_once
 from simulator.store.run_store import RunStore
 
 class Logged(Reader):
@@ -239,7 +239,7 @@ class Logged(Reader):
 
 with RunStore({folder!r}) as store:
     print("begun", flush=True)
-    takers = model_measurers(paid_once(Logged(), "r", store), name="r", encoder=Letters())
+    takers = model_measurers(model_paid_once(Logged(), "r", store), name="r", encoder=Letters())
     asyncio.run(measure_run(store, takers, chosen_measures("ragas,garage"), 4))
 """
 

@@ -1,1 +1,1 @@
-"""The pages, one module each; they hold layout and wiring, the rows come from viewmodel."""
+"""The pages, one module each; they hold layout and wiring, rows come from `ui/replay`."""

@@ -1,9 +1,10 @@
 """Somebody else's code runs outside: in threads and an event loop that can be left behind.
 
-Plain code runs in daemon threads, async code in an event loop in a daemon thread. What does not end
-when it is told to is the time-out of its turn, left behind: it holds up neither other turns nor
-the end of the process. What needs more than that (code that never lets go of Python's lock, a
-crash in C, too much memory) needs a process of its own: `isolated_agent.py`.
+Plain code runs in daemon threads, async code in an event loop in a daemon thread. A call that
+ignores its cancellation times its turn out and is abandoned: it holds up neither turns that have
+yet to begin nor the end of the process. Turns that had begun in a loop that one of them blocks are
+lost with it. What needs more than that (code that never lets go of Python's lock, a crash in C, too
+much memory) needs a process of its own: `isolated_agent.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from mmrag.errors import AgentError, error_text
 from mmrag.turn_clock import CLOCK, TurnClock
 
 MOST = 500
-"""Calls that may hang in threads; no more is asked there once there are so many."""
+"""Calls of all agents that may hang; no plain code is called any more once there are so many."""
 
 GRACE = 1.0
 """Seconds in which what was cancelled may tidy up."""

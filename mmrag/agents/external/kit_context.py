@@ -18,7 +18,7 @@ Context = Callable[[str, "Image"], str]
 
 _PICTURES, _LIKE, _PICTURE_ROOM = 30, 0.75, 8_000
 _PAGES, _PAGE_ROOM = 50, 32_000
-"""The kit's: results asked for, cosine above which a picture counts, characters."""
+"""The kit's: results asked for, score above which a picture counts, characters."""
 
 
 def context_builder(pipeline: UnifiedSearchPipeline) -> Context:

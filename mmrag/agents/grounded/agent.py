@@ -25,7 +25,7 @@ from mmrag.agents.grounded.ocr import RapidReader, TextRecogniser
 from mmrag.agents.grounded.picture_analysis import PictureAnalyser
 from mmrag.agents.grounded.planner import Planner, lookup_plan
 from mmrag.agents.grounded.program_runner import ProgramReader
-from mmrag.agents.grounded.question_plan import QuestionPlan
+from mmrag.agents.grounded.question_plan import QuestionPlan, named_before
 from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.wearer_hints import silent_turns, split_introductions, spoken_kind
@@ -101,6 +101,8 @@ class GroundedAgent:
         if names:
             scene = named_scene(scene, names)
         plan, before, usage = await self._plan(query, scene, trace)
+        if scene.main is None and (named := named_before(before)):
+            scene = named_scene(scene, [named])
         finding, desk = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
         if reader := self._models.get("reader"):
             finding, more = await self._read_by_model(reader, query, plan, scene, desk, trace)

@@ -29,7 +29,7 @@ _HEAT, _NOTHING = 0.03125, 0.6875
 something unknown would have: where a thing is dark, cut off or covered all likenesses fall, and so
 does the chance of each.
 
-Fitted to the built-in encoder on development worlds (docs/benchmarks/agents.md).
+Fitted to the built-in encoder's scores on a development world; another encoder wants other numbers.
 """
 
 _SECOND, _ALONE = 0.2, 0.0625

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from mmrag.records import Record
@@ -45,6 +46,12 @@ class QuestionPlan(Record, frozen=True, kw_only=True):
     def operation(self) -> str:
         """What is done last."""
         return self.steps[0] if isinstance(self.steps, list) else "name"
+
+
+def named_before(plans: Sequence[QuestionPlan]) -> str:
+    """The thing that the wearer last asked about by its name: "it", where nothing is in view."""
+    asked = [p.names[0] for p in plans if p.names and p.things == frozenset({"named"})]
+    return asked[-1] if asked else ""
 
 
 def _things(node: Any, *, is_operator: bool = False) -> frozenset[str]:

@@ -15,7 +15,7 @@ def spoken_kind(query: Query) -> str:
     for text in (query.text, *(e.query for e in reversed(query.history))):
         for match in _KIND.finditer(text):
             one, several, asked = match.groups()
-            noun = one or _singular(several or asked)
+            noun = one or asked or _singular(several)
             if noun not in _NO_KIND:
                 return noun
     return ""
@@ -54,7 +54,7 @@ _KIND = re.compile(
     r"\b(?:this\s+(?:pair of )?|the (?:other|second)\s+(?=[a-z]*[a-rt-z]\b))([a-z]+)"
     r"|\b(?:these|all the(?! other)|(?:of|these) (?:the )?(?:two|three|four))\s+"
     r"(?:two |three |four )?(?:pairs of )?([a-z]+s|fish)\b"
-    r"|\b[Ww](?:hich|hat) ([a-z]+) (?:is|are) (?:this|that|these|those)\b"
+    r"|\b[Ww](?:hich|hat) ([a-z]+) (?:is|are) (?:this|that|these|those)(?=\s*(?:[?.!,]|$))"
 )
 """What the wearer calls one thing in view, or several."""
 
@@ -76,6 +76,7 @@ _NO_KIND = {
     "at",
     "in",
     "shows",
+    *("brand", "colour", "kind", "make", "model", "size", "sort", "type"),
 }
 
 

@@ -75,6 +75,7 @@ class ImageKG:
         if max_regions < 1:
             raise UsageError("max_regions counts the whole picture: use 1 or more.")
         self.encoder = encoder
+        self._floor: float = getattr(encoder, "floor", 0.0)  # of others' encoders it is the cosine
         self.vectors = vectors
         self.rows = rows
         self.max_regions = max_regions
@@ -145,7 +146,7 @@ class ImageKG:
     def _evidence(self, hits: Sequence[Hit]) -> tuple[Evidence, ...]:
         cells = self.rows.get([hit.row for hit in hits])
         names = [_names(cell) for cell in cells]
-        floor = self.encoder.floor
+        floor = self._floor
         margins = _margins(hits, names)
         found: list[Evidence] = []
         for hit, cell, (listed, info), margin in zip(hits, cells, names, margins, strict=True):

@@ -1,9 +1,10 @@
 """The public package's call: agents written for `cragmm-search-pipeline` run unchanged.
 
 `search(image_or_text, k=…)` finds the same things and returns the same dictionaries: the nearest
-pictures and passages by cosine, which is their `score`, under the ids of the index. Where the
-package guesses what a text is, this does not: a string is a text query, always; a picture comes as
-`PIL.Image`, `LazyImage`, `pathlib.Path`, bytes, or `ImageUrl`, and only the last fetches anything.
+pictures and passages by cosine, which is their `score` (of pictures above the encoder's floor),
+under the ids of the index. Where the package guesses what a text is, this does not: a string is a
+text query, always; a picture comes as `PIL.Image`, `LazyImage`, `pathlib.Path`, bytes, or
+`ImageUrl`, and only the last fetches anything.
 """
 
 from __future__ import annotations

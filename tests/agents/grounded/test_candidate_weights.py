@@ -161,7 +161,9 @@ def test_what_was_said_in_earlier_turns_counts():
     [
         ("What's this kettle's weight?", "kettle"), ("Which of these two watches is dearer?", "watch"),
         ("Is the other lamp taller?", "lamp"), ("How old is it?", ""),
-        ("which guitar is this?", "guitar"), ("What headphones are these, then?", "headphone"),
+        ("which guitar is this?", "guitar"), ("What headphones are these, then?", "headphones"),
+        ("What colour is this kettle?", "kettle"), ("which brand is this?", ""),
+        ("Which bus is that", "bus"),
         ("Name all the other towns that share its twin town?", ""),
     ],
 )  # fmt: skip

@@ -420,3 +420,12 @@ def test_print_is_found_where_it_stands_in_a_large_picture():
     assert 870 < left < 930
     assert 1480 < top < bottom < 1600
     assert lines[-1].box[2] > 1250
+
+
+def test_where_nothing_is_in_view_it_is_what_was_asked_about_by_name():
+    earlier = (Exchange(query=f"What does the {NAME} weigh?", reply="900 g"),)
+    asked = Query(text="and who makes it?", history=earlier)
+    made = agent(hits=())
+    assert asyncio.run(made.answer(asked)).text == "Foo Brass Works"
+    compared = (Exchange(query=f"Is this heavier than the {NAME}?", reply=ABSTAIN),)
+    assert asyncio.run(made.answer(Query(text="who makes it?", history=compared))).text == ABSTAIN
