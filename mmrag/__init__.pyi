@@ -1,6 +1,7 @@
 # What `mmrag.NAME` is, for editors and type checkers; at run time it is found by entry point.
 from simulator import Comparison as Comparison
 from simulator import Degrade as Degrade
+from simulator import Measured as Measured
 from simulator import MmragError as MmragError
 from simulator import Query as Query
 from simulator import Reply as Reply
