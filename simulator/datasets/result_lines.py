@@ -31,6 +31,8 @@ NAMES = {
 _OURS = {name: ours for ours, names in NAMES.items() for name in names}
 _NUMBERS = ("turn_index", "turn_idx")
 _YES_OR_NO = ("is_ego", "is_correct", "is_miss", "human_correct", *NAMES["exact_match"])
+_MOST_DIGITS = 18
+"""Python refuses to read thousands."""
 
 
 class ResultRow:
@@ -185,7 +187,8 @@ def _table(path: Path) -> Iterator[ResultRow]:
 
 def _cell(name: str, cell: str) -> Any:
     if name in _NUMBERS:
-        return int(cell) if cell.strip().isdecimal() else cell
+        is_number = len(cell) <= _MOST_DIGITS and cell.strip().isdecimal()
+        return int(cell) if is_number else cell
     if name in _YES_OR_NO:
         return {"true": True, "false": False, "": None}.get(cell.strip().lower(), cell)
     return cell

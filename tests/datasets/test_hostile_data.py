@@ -18,6 +18,7 @@ from mmrag.errors import DataError, StoreError
 from mmrag.records import Status
 from simulator.datasets.content_hashes import ContentHashes
 from simulator.datasets.papers.crag_mm import CragMM
+from simulator.datasets.result_lines import read_rows
 from simulator.exchange.read_outcomes import read_turns
 from simulator.store.run_reader import RunReader
 from simulator.world.sessions import World, mini_folder, read_world
@@ -265,3 +266,9 @@ def test_an_outcome_nested_beyond_measure_is_no_outcome(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"a":' * 20_000)
     with pytest.raises(DataError, match="line 1: not JSON"):
         read_turns(tmp_path / "a.jsonl")
+
+
+def test_a_cell_of_thousands_of_digits_stays_a_text(tmp_path: Path) -> None:
+    table = tmp_path / "replies.csv"
+    table.write_text("session_id,turn_index\na," + "9" * 5000 + "\n")
+    assert [row.given["turn_index"] for row in read_rows(table)] == ["9" * 5000]
