@@ -29,7 +29,7 @@ SMALL = 0.24
 SMALL_SHARE = 3 / 8
 """What part of the squares are small. These are chosen apart from the others: more stands out in
 small squares, and where all are compared no room is left for large ones (recall@30 .93 instead of
-.97, docs/benchmarks/search.md)."""
+.97 when they were chosen)."""
 MAX_REGIONS = 64
 BEST_PLACES = 4
 """Squares that are looked at once more, closer: those most like any row of the index."""

@@ -3,7 +3,7 @@
 A square laid over a first-person picture seldom fits the thing in it as closely as a catalogue
 picture does. The mean of a few views lies nearer to squares that are a little too wide or too
 narrow, takes no more room in the index and costs a query nothing. On a development world it brought
-57 instead of 51 % of the things to the first place (docs/benchmarks/search.md).
+57 instead of 51 % of the things to the first place when it was chosen.
 """
 
 from __future__ import annotations

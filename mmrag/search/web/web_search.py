@@ -33,11 +33,11 @@ MORE = 4
 
 RERANKED, SPARE = 40, 1.6
 """Pages whose passages are scored against the query: so many at least, and so many for each result
-wanted, since what is left out before reranking cannot come back (docs/benchmarks/search.md)."""
+wanted, since what is left out before reranking cannot come back."""
 
 WORDS, MEANING, RERANKER = 1.0, 0.25, 1.0
 """What the three rankings weigh in the end. Dense search widens what is found; for names that no
-model has seen it orders badly (measured, docs/benchmarks/search.md)."""
+model has seen it orders badly."""
 
 
 class _Found(NamedTuple):
