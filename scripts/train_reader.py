@@ -80,7 +80,7 @@ def judge(name: str, facts: FactBase, states: WordVectorCache, made: trained_hea
         kind, key = q.keys[0]
         if kind:
             page = {k: of[0] for (of_kind, k), of in lines.items() if of_kind == kind}
-            seen = states.of([s.text for s in page.values()])
+            seen = [one.whole for one in states.of([s.text for s in page.values()])]
             kinds = [
                 trained_heads.kind_of(read_stated_value(s.text[s.start : s.end]))
                 for s in page.values()

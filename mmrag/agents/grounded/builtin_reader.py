@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import threading
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.contextual_vectors import NAME_WORD, ContextualEncoder, WordVectorCache
+from mmrag.agents.grounded.contextual_vectors import (
+    NAME_WORD,
+    ContextualEncoder,
+    WordVectorCache,
+    word_vectors,
+)
 from mmrag.agents.grounded.evidence_lines import Line
 from mmrag.agents.grounded.passage_text import NAME, fold
 from mmrag.agents.grounded.question_plan import QuestionPlan
@@ -26,6 +33,10 @@ from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import DATE, Value, read_value
 from mmrag.records import Record
 from mmrag.search.web.words import words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _READ = 512
 """Most lines that are looked at closely: those that share words with the question first."""
@@ -51,6 +62,7 @@ _STALE = 420.0
 """Days after which a value that is asked for as of now is no longer worth much."""
 
 _KEPT = 8192
+"""Lines of which is remembered what the encoder makes of them: some 13 MB."""
 
 
 class FoundValue(Record, frozen=True, kw_only=True):
@@ -76,22 +88,31 @@ class ValuePlace(Record, frozen=True, kw_only=True):
     fit: float
 
 
+class _SeenLine(NamedTuple):
+    """What is kept of a line: vectors of all its words would take thirty times the memory."""
+
+    whole: NDArray[np.float32]
+    places: list[tuple[int, int]]
+
+
 class LineFitter:
     """Fits lines to questions, and finds the values in them."""
 
     def __init__(self, encoder: ContextualEncoder, weights: Weights | None = None) -> None:
-        self._states = WordVectorCache(encoder)
+        self._encoder = encoder
+        self._questions = WordVectorCache(encoder)
         self._weights = weights
-        self._places: BoundedCache[str, list[tuple[int, int]]] = BoundedCache(_KEPT)
+        self._lines: BoundedCache[str, _SeenLine] = BoundedCache(_KEPT)
+        self._lock = threading.Lock()
 
     def places(self, plan: QuestionPlan, slot: int, lines: Sequence[Line]) -> list[ValuePlace]:
         """The lines with their values, the best first."""
         weights = self._weights or read_weights()
-        asked = predict_question(self._states, plan.masked, plan.before, weights).slots[slot]
+        asked = predict_question(self._questions, plan.masked, plan.before, weights).slots[slot]
         valued = [one for line in self._parts(lines, weights) if (one := _valued(line))]
         if not valued:
             return []
-        seen = self._states.of([line.text for line, _ in valued])
+        seen = [one.whole for one in self._seen([line.text for line, _ in valued], weights)]
         said = frozenset(words(plan.masked))
         fit = score_lines(asked, seen, [kind_of(value) for _, value in valued], weights)
         found = [
@@ -104,17 +125,24 @@ class LineFitter:
 
     def _parts(self, lines: Sequence[Line], weights: Weights) -> Iterator[Line]:
         """Lines with their value; one that has several is taken apart between them."""
-        for line, seen in zip(lines, self._states.of([x.text for x in lines]), strict=True):
-            places = self._places.get(line.text)
-            if places is None:
-                places = [line.value] if line.value else find_values(line.text, seen, weights)
-                self._places.put(line.text, places)
+        for line, seen in zip(lines, self._seen([x.text for x in lines], weights), strict=True):
+            places = [line.value] if line.value else seen.places
             ends = [0, *(end for _, end in places)]
             starts = [*(start for start, _ in places), len(line.text)]
             for i, (start, end) in enumerate(places):
                 a, b = (ends[i], starts[i + 1]) if len(places) > 1 else (0, len(line.text))
                 part, value = line.text[a:b], (start - a, end - a)
                 yield msgspec.structs.replace(line, text=part, value=value)
+
+    def _seen(self, texts: Sequence[str], weights: Weights) -> list[_SeenLine]:
+        with self._lock:  # who asks for the same at the same time waits for it
+            found = {t: self._lines.get(t) for t in dict.fromkeys(texts)}
+            new = [t for t, known in found.items() if known is None]
+            for text, one in zip(new, word_vectors(self._encoder, new), strict=True):
+                made = _SeenLine(one.whole, find_values(text, one, weights))
+                found[text] = made
+                self._lines.put(text, made)
+        return [one for t in texts if (one := found[t]) is not None]
 
 
 class OpenQuestion:

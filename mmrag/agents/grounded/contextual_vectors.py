@@ -26,8 +26,8 @@ NAME_WORD = "Weston"
 LAYERS = (3, 6)
 """Of the sentence encoder: forms and order are told apart lower, what is meant higher."""
 
-_KEPT = 2048
-"""Texts whose word vectors are remembered: some 100 MB."""
+_KEPT = 256
+"""Texts whose word vectors are remembered: some 12 MB."""
 
 _BEGINS = frozenset(
     """a an and are as at be both by can could did do does for from given had has have hey how i if
@@ -85,21 +85,28 @@ class ContextualEncoder(Protocol):
 
 
 class WordVectorCache:
-    """Contextual vectors of words, remembered: a conversation asks and reads the same again."""
+    """Contextual vectors of words, remembered: a conversation asks the same again."""
 
     def __init__(self, encoder: ContextualEncoder, most: int = _KEPT) -> None:
         self._encoder = encoder
         self._known: BoundedCache[str, ContextualPieces] = BoundedCache(most)
 
     def of(self, texts: Sequence[str], rows: int = 4) -> list[ContextualPieces]:
-        """What the encoder makes of each text, word by word; `rows` texts go through it at once."""
+        """As `word_vectors` says."""
         found = {t: self._known.get(t) for t in dict.fromkeys(texts)}
         new = [t for t, known in found.items() if known is None]
-        made = self._encoder.in_context([_words(t) for t in new], LAYERS, rows=rows) if new else []
+        made = word_vectors(self._encoder, new, rows)
         for text, one in zip(new, made, strict=True):
             found[text] = one
             self._known.put(text, one)
         return [one for t in texts if (one := found[t]) is not None]
+
+
+def word_vectors(
+    encoder: ContextualEncoder, texts: Sequence[str], rows: int = 4
+) -> list[ContextualPieces]:
+    """What the encoder makes of each text, word by word; `rows` texts go through it at once."""
+    return encoder.in_context([_words(t) for t in texts], LAYERS, rows=rows) if texts else []
 
 
 def spans_of(text: str) -> list[tuple[int, int]]:

@@ -130,13 +130,13 @@ def kind_of(value: Value) -> int:
 
 def score_lines(
     asked: NDArray[np.float32],
-    lines: Sequence[ContextualPieces],
+    lines: Sequence[NDArray[np.float32]],
     kinds: Sequence[int],
     weights: Weights,
 ) -> list[float]:
     """How well lines with values of some kinds state what is asked; 0 is as good as nothing."""
     w = weights.arrays
-    seen = np.stack([line.whole for line in lines])
+    seen = np.stack(lines)
     rows = np.concatenate([seen @ w["line.w"] + w["kind.w"][list(kinds)], seen], axis=1)
     return [float(fit) for fit in rows @ asked]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from zlib import crc32
 
 import pytest
@@ -98,6 +100,31 @@ def test_of_three_hundred_lines_all_are_read(read):
     rows = " ".join(f"A reader of it lives in house {n} of that street." for n in range(300))
     many = (page("The Glass Orchard", f"{rows}\nPrice: $14.50", url="https://c.example/2"),)
     assert read("how much is this book", pages=many) == "$14.50"
+
+
+def test_a_line_that_two_conversations_read_at_once_is_encoded_once(planner, meaning):
+    encoded, second = [], Event()
+
+    class Watched:
+        def encode(self, items):
+            return meaning.encode(items)
+
+        def in_context(self, items, layers, *, rows=4):
+            found = [" ".join(words) for words in items if "Publisher" in words]
+            if found and encoded:
+                second.set()
+            elif found:
+                encoded.extend(found)
+                second.wait(0.3)
+            return meaning.in_context(items, layers, rows=rows)
+
+    fitter = LineFitter(Watched())
+    plan, lines = planner.plan("who publishes it"), lines_about("The Glass Orchard", PAGES[1:2])
+    with ThreadPoolExecutor() as pool:
+        first, other = (pool.submit(fitter.places, plan, 0, lines) for _ in range(2))
+        assert first.result() == other.result()
+    assert encoded
+    assert not second.is_set()
 
 
 def test_most_sources_win(read):
