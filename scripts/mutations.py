@@ -137,21 +137,38 @@ def steps(path: Path, room: str, everything: bool) -> Iterator[tuple[str, list[s
         yield "all", ["tests/proofs/browser"]
 
 
-def caught(copy: Path, path: Path, room: str, everything: bool) -> str:
-    """Which suite notices what is broken in the copy, or nothing."""
+def caught(copy: Path, path: Path, change: Change, room: str, everything: bool) -> str:
+    """Which suite notices the change, made in the copy, or nothing."""
+    whole = (copy / path).read_text()
+    try:
+        for suite, arguments in steps(path, room, everything):
+            (copy / path).write_text(broken(whole, change))
+            done = ask(copy, arguments)
+            if done.returncode in (0, 5):  # 5: there is no such test
+                continue
+            said = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ER"))]
+            if not said:
+                return f"{suite}: nothing could be collected"
+            (copy / path).write_text(whole)
+            test = said[0].split(" - ")[0].split(maxsplit=1)[1]
+            if ask(copy, [test]).returncode != 0:
+                sys.exit(f"{test} fails without any change too: mend that first")
+            return f"{suite}: {test}"
+    finally:
+        (copy / path).write_text(whole)
+    return ""
+
+
+def ask(copy: Path, arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run tests in the copy, up to the first that fails."""
     environment = {
         **os.environ, "PYTHONPATH": str(copy), "CI": "1", "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
     }  # fmt: skip
-    for suite, arguments in steps(path, room, everything):
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments],
-            cwd=copy, env=environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode not in (0, 5):  # 5: there is no such test
-            first = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ER"))]
-            return f"{suite}: {first[0].split(' - ')[0] if first else 'nothing could be collected'}"
-    return ""
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=copy, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -165,15 +182,13 @@ def main() -> None:
         copy = Path(folder) / "copy"
         for name in filter(None, names.stdout.decode().split("\0")):
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, copy / name)
+            shutil.copy(ROOT / name, copy / name)
         subprocess.run(["git", "init", "-q", str(copy)], check=True)  # some tests ask git
         count = {"fast": 0, "all": 0, "": 0}
         for room in asked.rooms:
             path, change = draw(room, Random(f"{asked.seed}/{room}"))
-            source = (ROOT / path).read_text()
-            (copy / path).write_text(broken(source, change))
-            by = caught(copy, path, room, asked.all)
-            (copy / path).write_text(source)
+            source = (copy / path).read_text()
+            by = caught(copy, path, change, room, asked.all)
             count[by.partition(":")[0]] += 1
             now = broken(source, change).splitlines()[change.line].strip()
             print(f"{path}:{change.line + 1}: {now}\n    {by or 'nobody notices'}", flush=True)
