@@ -71,7 +71,7 @@ class GroundedAgent:
         self._calibration = calibration or read_calibration()
         self._web = _remembered(resources.web_search)
         self._known: Known = BoundedCache(_KEPT)
-        self._looker = PictureAnalyser(resources, parts, ocr)
+        self._analyser = PictureAnalyser(resources, parts, ocr)
         self._ocr = ocr
         self._meaning = meaning or BuiltinSentenceEncoder()
         self._planner = Planner(self._meaning)
@@ -103,11 +103,11 @@ class GroundedAgent:
         plan, before, usage = await self._plan(query, scene, trace)
         if scene.main is None and (named := named_before(before)):
             scene = named_scene(scene, [named])
-        finding, desk = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
+        finding, evidence = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
         if reader := self._models.get("reader"):
-            finding, more = await self._read_by_model(reader, query, plan, scene, desk, trace)
+            finding, more = await self._read_by_model(reader, query, plan, scene, evidence, trace)
             usage += more
-        p, more = await self._verify(plan, finding, desk, trace)
+        p, more = await self._verify(plan, finding, evidence, trace)
         forget_words()  # of a draft, which nobody has heard
         silent = silent_turns(query.history) if self._parts.on("multiturn") else 0
         bar = self._calibration.bar(silent)
@@ -120,9 +120,9 @@ class GroundedAgent:
     def _look(self, query: Query, trace: Trace) -> Scene:
         """The picture at hand, or an earlier one that showed the thing better."""
         kind = spoken_kind(query)
-        scene = self._looker.look(query, trace, kind)
+        scene = self._analyser.look(query, trace, kind)
         for image in query.earlier:
-            before = self._looker.look(msgspec.structs.replace(query, image=image), trace, kind)
+            before = self._analyser.look(msgspec.structs.replace(query, image=image), trace, kind)
             if _sure(before) > _sure(scene):
                 scene = before
         return scene
@@ -161,38 +161,38 @@ class GroundedAgent:
     ) -> tuple[Finding | None, TurnEvidence]:
         with trace.step("reader") as step:
             now = query.query_time if self._parts.on("freshness") else None
-            inquiry = CandidateReader(
+            candidates = CandidateReader(
                 self._reader,
-                partial(self._desk, scene),
+                partial(self._gather, scene),
                 self._known,
                 picture=query.scope,
                 now=now,
             )
             if self._parts.on("candidates") and self._parts.on("entity"):
                 plans = [*before, plan] if self._parts.on("planner") else []
-                scene = weigh_by_talk(scene, plans, inquiry.holds, inquiry.answers)
-                finding, said = find_agreed_answer(scene, plan, partial(inquiry.read, plan))
+                scene = weigh_by_talk(scene, plans, candidates.holds, candidates.answers)
+                finding, said = find_agreed_answer(scene, plan, partial(candidates.read, plan))
                 step.info["candidates"] = said
             else:
-                finding = inquiry.read(plan, scene)
-            desks = inquiry.desks
-            desk = desks[0]
+                finding = candidates.read(plan, scene)
+            gathered = candidates.gathered
+            evidence = gathered[0]
             step.info["entity"] = scene.main.name if scene.main else None
             if "reader" in self._models:  # gather for the model what the plan points at
                 seen = [c.name for c in (scene.main, *scene.beside[:1]) if c]
                 for name in (*seen, *plan.names, plan.answer):
-                    desk.lines(name, plan.question)
+                    evidence.lines(name, plan.question)
             step.info |= {
-                "queries": list(dict.fromkeys(q for d in desks for q in d.queries)),
-                "set aside": list(dict.fromkeys(r for d in desks for r in d.refused)),
+                "queries": list(dict.fromkeys(q for e in gathered for q in e.queries)),
+                "set aside": list(dict.fromkeys(r for e in gathered for r in e.refused)),
             }
             step.info["answer"] = finding.text if finding else None
             cited = set(finding.citations) if finding else set[str]()
-            shown = {e.id: e for d in desks for e in d.used if e.id in cited}
+            shown = {e.id: e for one in gathered for e in one.used if e.id in cited}
             step.found(list(shown.values())[:8])
-        return finding, desk
+        return finding, evidence
 
-    def _desk(self, scene: Scene) -> TurnEvidence:
+    def _gather(self, scene: Scene) -> TurnEvidence:
         return TurnEvidence(
             scene.evidence,
             self._web if self._parts.on("web") else None,
@@ -207,11 +207,11 @@ class GroundedAgent:
         query: Query,
         plan: QuestionPlan,
         scene: Scene,
-        desk: TurnEvidence,
+        evidence: TurnEvidence,
         trace: Trace,
     ) -> tuple[Finding | None, Usage]:
         with trace.step("model reader") as step:
-            shown = [_shown(e) for e in desk.used[: self._evidence]]
+            shown = [_shown(e) for e in evidence.used[: self._evidence]]
             done = await ask_model(
                 model, "reader", GenerateOptions(max_tokens=75, logprobs=True), query.images,
                 query=query.text, history=query.history, query_time=query.query_time or "",
@@ -239,7 +239,7 @@ class GroundedAgent:
         )
 
     async def _verify(
-        self, plan: QuestionPlan, finding: Finding | None, desk: TurnEvidence, trace: Trace
+        self, plan: QuestionPlan, finding: Finding | None, evidence: TurnEvidence, trace: Trace
     ) -> tuple[float, Usage]:
         if finding is None:
             return 0.0, Usage()
@@ -254,7 +254,7 @@ class GroundedAgent:
                 done = await ask_model(
                     verifier, "verifier", GenerateOptions(max_tokens=3, logprobs=True),
                     query=plan.question, answer=finding.text,
-                    evidence=[_shown(e) for e in desk.used[: self._evidence]],
+                    evidence=[_shown(e) for e in evidence.used[: self._evidence]],
                 )  # fmt: skip
                 usage = done.usage
                 if _says_no(done.text):

@@ -149,11 +149,16 @@ class OpenQuestion:
     """One question being answered: the steps that programs are made of."""
 
     def __init__(
-        self, fitting: LineFitter, plan: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str
+        self,
+        fitting: LineFitter,
+        plan: QuestionPlan,
+        scene: Scene,
+        evidence: TurnEvidence,
+        now: str,
     ) -> None:
         self.plan = plan
         self.scene = scene
-        self.desk = desk
+        self.evidence = evidence
         self.now = now
         self.hint = " ".join(plan.masked.replace(NAME_WORD, " ").split())
         """What is searched for beside a name."""
@@ -180,7 +185,7 @@ class OpenQuestion:
         self, entity: Candidate, slot: int, kinds: frozenset[str] = ANY, when: str = ""
     ) -> FoundValue | None:
         """One attribute of an entity, of some kinds of value, now or as of another time."""
-        lines = self.desk.lines(entity.name, self.hint)
+        lines = self.evidence.lines(entity.name, self.hint)
         found = self._best(entity.name, slot, lines, kinds, when)
         if found is None:
             return None
@@ -190,8 +195,8 @@ class OpenQuestion:
         """Things of which some page says that they have the same owner."""
         name = owner.value.text
         found: list[tuple[str, FoundValue]] = []
-        for other in self.desk.sharing(name, self.hint):
-            said = self._best(other, slot, self.desk.known_lines(other), NAMES, "")
+        for other in self.evidence.sharing(name, self.hint):
+            said = self._best(other, slot, self.evidence.known_lines(other), NAMES, "")
             if said is not None and fold(said.value.text) == fold(name):
                 found.append((other, said))
         return found

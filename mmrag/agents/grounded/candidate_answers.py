@@ -27,24 +27,24 @@ class CandidateReader:
     def __init__(
         self,
         reader: ProgramReader,
-        desk: Callable[[], TurnEvidence],
+        gather: Callable[[], TurnEvidence],
         known: Known,
         *,
         picture: str,
         now: str | None,
     ) -> None:
-        self.desks: list[TurnEvidence] = []
-        """Those at which the question at hand was read for, the likeliest candidate's first."""
+        self.gathered: list[TurnEvidence] = []
+        """What the question at hand was read from, the likeliest candidate's first."""
         self._reader = reader
-        self._desk = desk
+        self._gather = gather
         self._known = known
         self._picture = picture
         self._now = now
 
     def read(self, plan: QuestionPlan, seen: Scene) -> Finding | None:
         """The answer to the question at hand where the main thing of a scene is the one in view."""
-        finding, desk = self._find(plan, seen, not self.desks)
-        self.desks.append(desk)
+        finding, evidence = self._find(plan, seen, not self.gathered)
+        self.gathered.append(evidence)
         return finding
 
     def answers(self, plan: QuestionPlan, seen: Scene, is_likeliest: bool) -> bool:
@@ -57,19 +57,19 @@ class CandidateReader:
         key = self._key(claim, seen, "claim")
         known = self._known.get(key)
         if known is None:
-            known = (self._reader.holds(claim, seen, self._desk(), self._now),)
+            known = (self._reader.holds(claim, seen, self._gather(), self._now),)
             self._known.put(key, known)
         return known[0]
 
     def _find(
         self, plan: QuestionPlan, seen: Scene, is_likeliest: bool
     ) -> tuple[Finding | None, TurnEvidence]:
-        desk = self._desk()
+        evidence = self._gather()
         if not is_likeliest:
-            desk.also(_SEARCHES_BESIDES)
-        finding = self._reader.read(plan, seen, desk, self._now)
+            evidence.also(_SEARCHES_BESIDES)
+        finding = self._reader.read(plan, seen, evidence, self._now)
         self._known.put(self._key(plan, seen, str(is_likeliest)), (finding is not None,))
-        return finding, desk
+        return finding, evidence
 
     def _key(self, plan: QuestionPlan, seen: Scene, how: str) -> tuple[str, ...]:
         name = seen.main.name if seen.main else ""

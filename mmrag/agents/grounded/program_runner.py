@@ -74,22 +74,24 @@ class Unanswerable(Exception):
 
 
 class ProgramReader:
-    """Reads what pages say and computes what is asked. The same desk gives the same answer."""
+    """Reads what pages say and computes what is asked. The same evidence gives the same answer."""
 
     def __init__(self, encoder: ContextualEncoder, weights: Weights | None = None) -> None:
         self._fitting = LineFitter(encoder, weights)
 
     def read(
-        self, plan: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str | None
+        self, plan: QuestionPlan, scene: Scene, evidence: TurnEvidence, now: str | None
     ) -> Finding | None:
         """The answer, or None when the evidence has none."""
-        return run_program(plan, OpenQuestion(self._fitting, plan, scene, desk, now or ""))
+        return run_program(plan, OpenQuestion(self._fitting, plan, scene, evidence, now or ""))
 
     def holds(
-        self, claim: QuestionPlan, scene: Scene, desk: TurnEvidence, now: str | None
+        self, claim: QuestionPlan, scene: Scene, evidence: TurnEvidence, now: str | None
     ) -> bool | None:
         """Whether a premise is true of the thing in view; None where the evidence does not say."""
-        return is_premise_true(claim, OpenQuestion(self._fitting, claim, scene, desk, now or ""))
+        return is_premise_true(
+            claim, OpenQuestion(self._fitting, claim, scene, evidence, now or "")
+        )
 
 
 def run_program(plan: QuestionPlan, reading: OpenQuestion) -> Finding | None:

@@ -49,7 +49,7 @@ class TurnEvidence:
         self.add(evidence)
 
     def add(self, evidence: Sequence[Evidence]) -> None:
-        """Lay evidence on the desk; pages with orders to the assistant are set aside."""
+        """Add evidence; pages with orders to the assistant are set aside."""
         for item in evidence:
             key = f"{item.source}\0{item.id}\0{item.text[:60]}"
             if key in self._known:
@@ -68,7 +68,7 @@ class TurnEvidence:
         return self.known_lines(name)
 
     def known_lines(self, name: str) -> list[Line]:
-        """All lines about an entity of the evidence on the desk, without fetching more."""
+        """All lines about an entity of the evidence that is here, without fetching more."""
         count, found = self._lines.get(name, (-1, []))
         if count != len(self.used):
             found = lines_about(name, self.used, strict=self._strict)

@@ -178,8 +178,8 @@ class BaselineAgent:
             scene = Scene(
                 main=people[0] if people else None, beside=tuple(people[1:]), evidence=tuple(found)
             )
-            desk = TurnEvidence([*found, *pages], trust_orders=True)
-            finding = self._reader.read(plan, scene, desk, query.query_time)
+            evidence = TurnEvidence([*found, *pages], trust_orders=True)
+            finding = self._reader.read(plan, scene, evidence, query.query_time)
             step.info["answer"] = finding.text if finding else None
         return make_reply(
             finding.text if finding else ABSTAIN,

@@ -156,9 +156,9 @@ class CragAgent:
                 step.found(lookup.found)
         with trace.step("reader") as step:
             plan = Planner(self._meaning).plan(query.text)
-            desk = TurnEvidence(list(pages), lookup, trust_orders=True, expand=False)
-            desk.add(lookup.found if lookup else ())
-            finding = ProgramReader(self._meaning).read(plan, Scene(), desk, query.query_time)
+            evidence = TurnEvidence(list(pages), lookup, trust_orders=True, expand=False)
+            evidence.add(lookup.found if lookup else ())
+            finding = ProgramReader(self._meaning).read(plan, Scene(), evidence, query.query_time)
             step.info |= {"operation": plan.operation, "answer": finding.text if finding else None}
         return make_reply(
             finding.text if finding else ABSTAIN,

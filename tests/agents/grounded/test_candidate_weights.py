@@ -180,10 +180,10 @@ def test_the_agents_own_answer_is_no_surer_than_the_thing_it_was_about(reader):
     history = (Exchange(query="Who's this kettle's maker?", reply="Foo Brass Works"),)
     page = Evidence(source="web", id="https://a.example/1", score=0, title="Foo Brass Works",
                     text="The founder of Foo Brass Works is Dora Finch Mallory.")  # fmt: skip
-    scene, desk = alike(0.4, 0.3), TurnEvidence((), MemoryWebSearch([page]))
+    scene, evidence = alike(0.4, 0.3), TurnEvidence((), MemoryWebSearch([page]))
     guess = plan("And who founded that company?", '["get","answer",0]', history)
-    guessed = reader.read(guess, scene, desk, NOW)
-    named = reader.read(plan("Who founded Foo Brass Works?", THE_NAMED), scene, desk, NOW)
+    guessed = reader.read(guess, scene, evidence, NOW)
+    named = reader.read(plan("Who founded Foo Brass Works?", THE_NAMED), scene, evidence, NOW)
     assert guessed.text == named.text == "Dora Finch Mallory"
     assert (guessed.recognition, named.recognition) == (0.4, 1.0)
 
@@ -222,15 +222,15 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found(reader):
     scene = alike(0.5, 0.4)
 
     def inquiry(known, web):
-        desk = partial(TurnEvidence, (), web)
-        return CandidateReader(reader, desk, known, picture="p", now=NOW)
+        evidence = partial(TurnEvidence, (), web)
+        return CandidateReader(reader, evidence, known, picture="p", now=NOW)
 
     web = Counting(MemoryWebSearch(pages))
     known = BoundedCache(9)
     first = inquiry(known, web)
     assert first.read(now, scene).text == "Foo Works"
     assert first.read(now, msgspec.structs.replace(scene, main=scene.alike[1])) is None
-    assert len(first.desks) == 2
+    assert len(first.gathered) == 2
     asked = web.asked
     again = inquiry(known, web)
     fresh = inquiry(BoundedCache(9), web)
@@ -239,7 +239,7 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found(reader):
             seen = msgspec.structs.replace(scene, main=scene.alike[i])
             assert taken.answers(now, seen, likeliest) is (i == 0)
         assert web.asked == asked + queries
-    assert again.desks == []
+    assert again.gathered == []
 
 
 class Counting:
