@@ -19,7 +19,7 @@ class Sessions:
 
     def __init__(self, read: Callable[[], Iterator[tuple[int, Session]]], keep: int) -> None:
         self._read = read
-        self._keep = max(1, keep)
+        self._keep = keep
         self._walk: Iterator[tuple[int, Session]] = iter(())
         self._last: int | None = None
         self._kept: OrderedDict[int, Session] = OrderedDict()
