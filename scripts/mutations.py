@@ -78,8 +78,8 @@ def _running(tree: ast.AST) -> Iterator[ast.AST]:
     """Nodes that decide what comes out: no annotation, no text of an error, nothing asserted."""
     if isinstance(tree, ast.Raise | ast.Assert):
         return
-    if isinstance(tree, ast.keyword) and tree.arg == "strict":
-        return
+    if isinstance(tree, ast.keyword) and tree.arg in ("strict", "kw_only", "frozen"):
+        return  # what they forbid is done nowhere
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list"):
             continue
