@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -35,12 +36,15 @@ def main() -> None:
     if args.install:
         print("\n.venv is made: . .venv/bin/activate")
         return
+    if not args.no_ui and taken(args.port):
+        parser.error(f"port {args.port} is taken: give another with --port, or --no-ui")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the app ends too
     app = None if args.no_ui else open_app(args.port)
     try:
         talk(args.sessions)
         if app is not None:
-            say("the app is still open; Ctrl-C ends it")
+            if app.poll() is None:
+                say("the app is still open; Ctrl-C ends it")
             sys.exit(app.wait())
     except KeyboardInterrupt as end:
         print(end, file=sys.stderr)
@@ -48,6 +52,12 @@ def main() -> None:
     finally:
         if app is not None:
             app.terminate()
+
+
+def taken(port: int) -> bool:
+    """Whether another program listens there."""
+    with socket.socket() as one:
+        return one.connect_ex(("127.0.0.1", port)) == 0
 
 
 def open_app(port: int) -> subprocess.Popen[bytes]:
@@ -59,6 +69,7 @@ def talk(sessions: int) -> None:
     """In one process, which loads the models once for both agents."""
     from mmrag.errors import MmragError
     from simulator import evaluate
+    from simulator.terminal.rich_text import show_markdown
 
     try:
         runs = []
@@ -69,7 +80,7 @@ def talk(sessions: int) -> None:
             print(run.score(), flush=True)
             runs.append(run)
         say("the difference between the two")
-        print(runs[0].compare(*runs[1:]))
+        show_markdown(str(runs[0].compare(*runs[1:])))
         report = runs[0].folder / "report"
         if not (report / "report.html").exists():
             runs[0].report(report)

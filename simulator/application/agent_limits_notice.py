@@ -25,7 +25,7 @@ def agent_limits_notice(agent: str, data: str, search: str = "auto") -> str:
         return ""
     place = f"world {data}" if search == "auto" else f"folder {search}"
     return (
-        f"{spec.name} knows only the indexed {place}: of any other photograph it can say no more "
-        'than "I don\'t know". For photographs of your own, take an agent with a model '
-        "(task3:model=(openai:name=MODEL,base_url=URL)), or index them with --data."
+        f"{spec.name} knows only the indexed {place}: of any other photograph it is silent, or "
+        "takes it for a thing of that world. For photographs of your own, take an agent with a "
+        "model (task3:model=(openai:name=MODEL,base_url=URL)), or index them with --data."
     )

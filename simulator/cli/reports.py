@@ -111,10 +111,12 @@ def compare(
     title: Title = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare runs of the same sessions: paired differences, tests, flipped turns. Markdown."""
+    """Compare runs of the same sessions: paired differences, tests, flipped turns. Markdown where
+    it is piped."""
     from simulator.reports.comparison.paired_runs import Side, compare_runs
     from simulator.reports.draw.markdown import comparison_markdown
     from simulator.reports.draw.write import write_comparison
+    from simulator.terminal.rich_text import show_markdown
 
     options = msgspec.structs.replace(options, title=title)
     found = compare_runs([Side.parse(run) for run in runs], options)
@@ -123,7 +125,7 @@ def compare(
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
-    typer.echo(comparison_markdown(found))
+    show_markdown(comparison_markdown(found))
     if out is not None:
         typer.echo(f"comparison: {out / 'compare.html'}", err=True)
 

@@ -406,7 +406,10 @@ class Parts:
             where = (
                 f"in {without} of the first {counted(len(first), 'conversation')}, which bring none"
             )
-        return f"{name} finds no pages {where}: no index is searched. Give --search its folder."
+        cure = "" if "model=" in settings.agent else ", or take an agent with a model"
+        return (
+            f"{name} finds no pages {where}: no index is searched. Give --search its folder{cure}."
+        )
 
     # -- stages
 

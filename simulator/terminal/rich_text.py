@@ -1,4 +1,4 @@
-"""What rich would print in a terminal, as text and as HTML for a notebook.
+"""What rich prints in a terminal, and as text and as HTML for a notebook.
 
 The HTML is one `<pre>`: whatever stands in it is escaped, and it has no links and no scripts.
 """
@@ -6,7 +6,7 @@ The HTML is one `<pre>`: whatever stands in it is escaped, and it has no links a
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import Any, TextIO
 
 _WIDTH = 118
 
@@ -33,6 +33,19 @@ def as_html(*shown: Any) -> str:
     return console.export_html(
         inline_styles=True, code_format='<pre style="line-height:1.2">{code}</pre>'
     )
+
+
+def show_markdown(text: str, file: TextIO | None = None) -> None:
+    """Draw Markdown in a terminal; a pipe or a file gets it as it is."""
+    from rich.console import Console
+
+    console = Console(file=file, highlight=False, emoji=False)
+    if not console.is_terminal:
+        console.file.write(f"{text}\n")
+        return
+    from rich.markdown import Markdown
+
+    console.print(Markdown(text, hyperlinks=False))
 
 
 def _console(file: io.StringIO) -> Any:

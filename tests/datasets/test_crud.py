@@ -198,6 +198,7 @@ def test_a_run_that_finds_nothing_for_its_settings_says_so(tmp_path: Path) -> No
         "rag finds no pages in 1 of the first 1 conversation, which bring none: no index is "
         "searched. Give --search its folder."
     )
+    assert said(agent="grounded").endswith("its folder, or take an agent with a model.")
     assert said(agent="llm-only:model=m") == said(search="none") == ""
     full = f"crud:{write(tmp_path, ROWS)}"
     assert said(data=full) == ""
