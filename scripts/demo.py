@@ -69,13 +69,14 @@ def talk(sessions: int) -> None:
     """In one process, which loads the models once for both agents."""
     from mmrag.errors import MmragError
     from simulator import evaluate
+    from simulator.message_text import counted
     from simulator.terminal.rich_text import show_markdown
 
     try:
         runs = []
         for name, agent in AGENTS.items():
             folder = Path("runs") / f"demo-{name}-{sessions}"
-            say(f"{sessions} conversations with the {name} agent: {CONDITIONS}")
+            say(f"{counted(sessions, 'conversation')} with the {name} agent: {CONDITIONS}")
             run = evaluate(agent, degrade=CONDITIONS, limit=sessions, out=folder)
             print(run.score(), flush=True)
             runs.append(run)

@@ -184,6 +184,7 @@ def test_report_home_and_pull_request_begin_with_the_same_sentences(
     report = words((tmp_path / "report" / "report.html").read_text())
     request = comparison_markdown(compare_runs([Side(folder=str(run))] * 2))
     plain = " ".join(re.sub(r"[*\\]", "", request).split())
+    assert "-  " not in request
     (change,) = re.findall(r"[▼▽] −[\d.]+", words(first))
     for one in [*sentences, change]:
         assert one in report

@@ -5,15 +5,19 @@ A factory takes `resources` and the options of its spec as strings.
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from mmrag.protocols import Agent
 from mmrag.registry import Registry
 
 
 def _that_asks_it(spec: str) -> str:
-    """A model where an agent belongs: the agent that asks it."""
+    """A model where an agent belongs: the agent that asks it. A file: how its class is named."""
     from mmrag.models import models
 
     name, _, rest = spec.partition(":")
+    if name.endswith(".py"):
+        return f" For a class or function of that file: python:name={PurePath(name).stem}/MyAgent."
     if name not in models.names():
         return ""
     model = spec if "=" in rest else f"{name}:name={rest or 'MODEL'}"

@@ -325,7 +325,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
         faulty = fault_note(reader, parse_faults(settings.faults), settings.seed)
     print_scores(scores.with_figures(run=str(folder)), as_json=as_json, out=printed)
     if note is not None:
-        _say(f"{note.rstrip('.')}. {cure}")
+        _say(f"{note if note.endswith('?') else note.rstrip('.') + '.'} {cure}")
     if faulty is not None:
         _say(faulty)
     if left := count_abandoned_calls():

@@ -444,5 +444,5 @@ def _damaged(kind: Any, error: Exception) -> StoreError:
     name = getattr(kind, "__name__", "value")
     return StoreError(
         f"a {name} that the run keeps cannot be read ({str(error)[:300]}): run.sqlite is "
-        "damaged. Restore it from a copy, or run again."
+        "damaged. Restore it from a copy, or choose another --out."
     )

@@ -151,7 +151,7 @@ def open_for_reading(path: Path, *, checked: bool = False) -> sqlite3.Connection
         if isinstance(error, StoreError):
             raise
         raise StoreError(
-            f"{path}: no readable run ({error}). Restore it from a copy, or run again."
+            f"{path}: no readable run ({error}). Restore it from a copy, or choose another --out."
         ) from error
 
 
@@ -308,7 +308,5 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
             "Upgrade mmrag to read it."
         )
     if version == 0:
-        raise StoreError(
-            f"{path}: no run of mmrag (schema version 0). Delete it or choose another."
-        )
+        raise StoreError(f"{path}: no run of mmrag (schema version 0). Choose another folder.")
     return version

@@ -399,6 +399,9 @@ def test_an_endpoint():
         for _ in range(2):
             with pytest.raises(AgentError):
                 ask(agent, query())
+    says = re.escape(f"nothing answers at {server.url}/; is the agent running?")
+    with pytest.raises(AgentError, match=f"^{says}$"):
+        ask(agent, query())
 
 
 # -- agents of the public kits, written from their documented interface

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mmrag.errors import UsageError
 from scripts.bench.attack import SHORT, areas, attack
 
 pytestmark = pytest.mark.proof("time")
@@ -60,6 +61,22 @@ def test_every_script_can_be_imported() -> None:
         capture_output=True, text=True, timeout=300, check=False, cwd=SCRIPTS.parent,
     )  # fmt: skip
     assert (found.returncode, found.stdout) == (0, ""), found.stdout + found.stderr
+
+
+def test_the_demo_holds_one_conversation(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise UsageError("enough")
+
+    for name in ("OMP_NUM_THREADS", "HF_HUB_OFFLINE"):  # which it sets for good
+        monkeypatch.setenv(name, "1")
+    from scripts.demo import talk
+
+    monkeypatch.setattr("simulator.evaluate", refuse)
+    with pytest.raises(SystemExit, match="enough"):
+        talk(1)
+    assert "== 1 conversation with the grounded agent" in capsys.readouterr().out
 
 
 def test_the_engines_bench_scores_what_it_ran() -> None:

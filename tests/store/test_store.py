@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import gc
 import shutil
@@ -217,10 +218,16 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / store_schema.FILE).write_bytes(
         b"this is no data base, it is a text of some length" * 40
     )
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match="from a copy, or choose another --out"):
         RunReader(tmp_path)
     with pytest.raises(StoreError):
         RunStore(tmp_path)
+    (tmp_path / store_schema.FILE).unlink()
+    with contextlib.closing(sqlite3.connect(tmp_path / store_schema.FILE)) as db:
+        db.execute("CREATE TABLE other (name)")
+    for opens in (RunReader, RunStore):
+        with pytest.raises(StoreError, match=r"no run of mmrag .*\. Choose another folder"):
+            opens(tmp_path)
     (tmp_path / store_schema.FILE).unlink()
     db = sqlite3.connect(tmp_path / store_schema.FILE)
     db.execute(f"PRAGMA user_version = {store_schema.VERSION + 1}")

@@ -585,6 +585,11 @@ def test_the_lab_says_what_each_level_is_a_level_of(tmp_path: Path) -> None:
         "rotated": "angle", "truncated": "visible", "jpeg": "quality",
         "blurred:motion": "SSIM of the thing",
     }  # fmt: skip
+    dark = degrade_picture(tmp_path / "a.jpg", "low-light@2", 0)
+    for lab, measure in ((done, "SSIM of the thing"), (dark, dark.steps[0].measure)):
+        names = [name for name, _ in lab.figures]
+        assert names[:3] == [measure, measure.replace("thing", "frame"), "thing still visible"]
+    assert dict(dark.figures)[dark.steps[0].measure] == f"{dark.steps[0].reached:.2f}"
 
 
 def uneven(folder: Path, *, patterns: tuple[str, ...], scored: bool = True) -> Path:

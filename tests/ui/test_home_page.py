@@ -14,10 +14,11 @@ from typing import Any
 
 import httpx
 import pytest
+from small_runs import done, write
 from ui_parts import EVIL, result, session, write_run
 
 from mmrag.errors import ConflictError, StoreError, UsageError
-from mmrag.records import Outcome, Verdict
+from mmrag.records import Outcome, Status, Verdict
 from simulator.store.run_store import RunStore
 from ui.home.board import Board, BoardRow
 from ui.home.launch import Launcher
@@ -119,6 +120,20 @@ def test_the_bar_of_outcomes_is_drawn_to_scale() -> None:
     widths = re.findall(r'mm-o-(\w+)" style="flex-grow: ([\d.]+)"', drawn)
     assert widths == [("right", "2.60"), ("missing", "97.40")]
     assert "0.0% wrong" in drawn
+
+
+def test_a_run_in_which_every_turn_failed_says_so_and_how_to_ask_again(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    for finished in (False, True):
+        one = session(0)
+        lost = {"status": Status.AGENT_ERROR, "reply": None, "verdict": None}
+        turns = [done(one, turn.index, "c", **lost) for turn in one.turns]
+        write(folder, (one, turns), finished=finished)
+        hero = whole_board(home(tmp_path), run="run")["hero"]
+        assert ("No turn is scored yet" in hero) is not finished
+        assert ("Every turn failed, so there is no figure" in hero) is finished
+        assert (f"Ask them again with: mmrag resume {folder} --errors" in hero) is finished
+        shutil.rmtree(folder)
 
 
 def test_what_went_wrong_leads_to_the_conversations(tmp_path: Path) -> None:

@@ -18,13 +18,14 @@ import msgspec
 from mmrag.errors import MmragError
 from mmrag.files.atomic import write_bytes
 from mmrag.metrics.headline import HEADLINE, IntervalOptions
+from mmrag.records import Status
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs, main_condition
 from simulator.reports.read.turn_frame import Frame
-from simulator.run.results.turn_results import run_state
+from simulator.run.results.turn_results import failure_cure, resume_command, run_state
 from simulator.store.run_reader import RunReader
 
-VERSION = 3
+VERSION = 4
 """Of what is kept; older ones are computed again."""
 
 
@@ -64,6 +65,8 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Turns that the figures are of."""
     coverage: float | None = None
     statuses: dict[str, int] = {}
+    cure: str = ""
+    """What to do where every turn that was asked failed."""
     cost: float = 0.0
     seconds: float = 0.0
     """What all turns took, one after the other."""
@@ -87,6 +90,11 @@ def _summary(run: RunReader) -> RunSummary:
     provenance: dict[str, Any] = run.meta("provenance") or {}
     state = run_state(run)
     conditions = run.conditions()
+    statuses = run.turn_counts()
+    asked = sum(statuses.values()) - statuses.get(Status.SKIPPED_AFTER_STOP, 0)
+    all_failed = 0 < asked == sum(run.failure_counts().values())
+    by_hand = config.get("wearer") == "person"  # no command asks a person's words again
+    again = resume_command(run, run.folder, "--errors")
     about: dict[str, Any] = {
         "agent": str(config.get("agent") or provenance.get("agent") or "")[:300],
         "data": str(config.get("data") or "")[:300],
@@ -96,7 +104,8 @@ def _summary(run: RunReader) -> RunSummary:
         "finished": state.finished,
         "done": state.conversations - state.broken_off,
         "planned": state.expected_conversations,
-        "statuses": run.turn_counts(),
+        "statuses": statuses,
+        "cure": failure_cure(run, again) if all_failed and not by_hand else "",
         "sessions": len({session for session, _ in run.session_keys()}),
     }
     if not state.turns:

@@ -155,11 +155,13 @@ def parse_box(text: str) -> Box | None:
 
 def _figures(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     """The few numbers that matter first, wherever in the record they stand."""
+    dark = any(step["kind"] == "low-light" for step in record.get("steps", ()))
+    light = _EQUAL_LIGHT if dark else ""
     wanted = {
-        "ssim_crop": "SSIM of the thing, darkness counted",
-        "ssim_frame": "SSIM of the frame, darkness counted",
-        "visible": "entity still visible",
-        "covered": "entity covered",
+        "ssim_crop": f"{_SIMILARITY}{light}",
+        "ssim_frame": f"SSIM of the frame{light}",
+        "visible": "thing still visible",
+        "covered": "thing covered",
         "zoom": "zoom",
     }
     rows: list[tuple[str, str]] = []
@@ -171,13 +173,14 @@ def _figures(record: dict[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 _SIMILARITY = "SSIM of the thing"
+_EQUAL_LIGHT = " at equal brightness"
 _MEASURES = {
     "truncated": "visible",
     "occluded": "covered",
     "rotated": "angle",
     "jpeg": "quality",
     "wb": "colour temperature",
-    "low-light": f"{_SIMILARITY} at equal brightness",
+    "low-light": f"{_SIMILARITY}{_EQUAL_LIGHT}",
 }
 """What a level is a level of, where it is not the ladder's similarity as it stands."""
 

@@ -369,10 +369,11 @@ class HttpAgent:
             raise AgentError(f"{self._url}: the answer cannot be used: {error}.") from error
         except (TimeoutError, httpx.TimeoutException) as error:
             raise ServiceTimeout(f"{self._url}: no answer within {self._seconds:g} s.") from error
+        except httpx.ConnectError as error:
+            raise AgentError(f"nothing answers at {self._url}; is the agent running?") from error
         except httpx.HTTPError as error:
-            raise AgentError(
-                f"{self._url}: {type(error).__name__}; is the agent running?"
-            ) from error
+            why = str(error) or "the connection broke off"
+            raise AgentError(f"{self._url}: {why}; is the agent running?") from error
         return _reply(_decode(data, self._url))
 
 

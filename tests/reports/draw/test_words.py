@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planted_runs import plant
+from planted_runs import make_session, plant
+from small_runs import done, write
 
 from simulator.reports.comparison.paired_runs import Side, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
@@ -46,7 +47,17 @@ def test_where_no_condition_differs_none_loses_most(tmp_path: Path) -> None:
         tmp_path, sessions=3, conditions=("clean", "low-light@1"), base=9.0, failures=0.0
     )
     assert "Truthfulness falls under no condition" in words
+    assert "would likely have missed" not in words  # a fall of less than 0.0 points
     assert "largest loss" not in words
+
+
+def test_who_says_nothing_is_told_so_and_not_that_it_may_be_chance(tmp_path: Path) -> None:
+    talks = [make_session(number) for number in range(3)]
+    write(tmp_path / "run", *((one, [done(one, t.index, "m") for t in one.turns]) for one in talks))
+    make_report([tmp_path / "run"], tmp_path / "report", FEW)
+    words = text_of((tmp_path / "report" / "report.html").read_text())
+    assert "Truthfulness is 0.0 [0.0, 0.0] points, the same as saying nothing." in words
+    assert "may be chance" not in words.partition("Three protocols")[0]
 
 
 def test_the_largest_loss_beyond_chance_is_named(tmp_path: Path) -> None:
