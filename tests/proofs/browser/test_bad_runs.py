@@ -68,9 +68,24 @@ def test_texts_of_any_length_and_script_stay_in_their_place(
     page.set_viewport_size({"width": width, "height": 844})
     said = ["w" * 100_000, "\u202eمرحبا \u2067שלום " * 50, "👩🏽‍🚀🇺🇳" * 400, "a word " * 15_000]
     opened(server, write_run(tmp_path / "long", 4, said=said))
+    if tab == "Home":  # beside the run of an agent in Python, under more conditions than fit
+        one, agent = session(0), "object:name=__main__.my_agent,source=63e4cba9c549"
+        looks = ["clean", *(f"{kind}@{n}" for kind in ("dark", "blur") for n in range(1, 21))]
+        held = [replace(one, capture=replace(one.capture, degradation=look)) for look in looks]
+        config = {"data": "python:name=my_data/MyQuestions", "agent": agent}
+        talks = [(look, [result(look, 0, "c")]) for look in held]
+        many = write(tmp_path / "mini-my_agent-1", *talks, judge="rules/1", config=config)
+        opened(server, many)
     page.goto(f"{server.url}/?tab={tab.lower()}&run=long")
     for view in views(page, tab):
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, view
+    if tab == "Home":
+        row = page.locator("#mm-board tr[data-run=mini-my_agent-1]")
+        expect(row).to_have_attribute("data-v-conditions", "41")
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        wide = "all => all.filter((cell) => cell.scrollWidth > cell.clientWidth).length"
+        assert page.locator("#mm-board :is(.mm-c-agent, .mm-c-data)").evaluate_all(wide) == 0
+        assert row.locator(".mm-runname").bounding_box()["height"] < 80
     if tab == "Replay":  # whatever direction a reply has, what stands under it goes from the left
         for number in (1, 2):
             page.goto(f"{server.url}/?tab=replay&run=long&session=talk-000{number}")
