@@ -11,13 +11,16 @@ from mmrag.protocols import Agent
 from mmrag.registry import Registry
 
 
-def _that_asks_it(spec: str) -> str:
+def _instead(spec: str) -> str:
     """A model where an agent belongs: the agent that asks it. A file: how its class is named."""
     from mmrag.models import models
 
     name, _, rest = spec.partition(":")
     if name.endswith(".py"):
-        return f" For a class or function of that file: python:name={PurePath(name).stem}/MyAgent."
+        return (
+            f" For a class or function of that file: python:name={PurePath(name).stem}/MyAgent, "
+            "with its folder on PYTHONPATH."
+        )
     if name not in models.names():
         return ""
     model = spec if "=" in rest else f"{name}:name={rest or 'MODEL'}"
@@ -27,7 +30,7 @@ def _that_asks_it(spec: str) -> str:
 agents: Registry[Agent] = Registry(
     "agent",
     group="mmrag.agents",
-    unknown=_that_asks_it,
+    unknown=_instead,
     builtin={
         "llm-only": "mmrag.agents.paper.baselines:llm_only",
         "task1": "mmrag.agents.paper.baselines:task1",

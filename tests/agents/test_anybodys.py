@@ -399,9 +399,18 @@ def test_an_endpoint():
         for _ in range(2):
             with pytest.raises(AgentError):
                 ask(agent, query())
-    says = re.escape(f"nothing answers at {server.url}/; is the agent running?")
-    with pytest.raises(AgentError, match=f"^{says}$"):
+    says = f"^cannot reach {re.escape(server.url)}/ \\(.*\\); is the agent running\\?$"
+    with pytest.raises(AgentError, match=says):
         ask(agent, query())
+
+
+def test_a_key_that_no_header_can_hold_is_told_to_nobody(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-secret\nmore")
+    with answering(lambda _: (200, b'{"text": "yes"}')) as server:
+        agent = HttpAgent(f"{server.url}/", key_env="MY_KEY")
+        with pytest.raises(AgentError, match="Check the key in MY_KEY") as told:
+            ask(agent, query())
+    assert "secret" not in str(told.value)
 
 
 # -- agents of the public kits, written from their documented interface

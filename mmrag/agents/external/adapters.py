@@ -344,7 +344,7 @@ class HttpAgent:
     async def answer(self, query: Query) -> Reply:
         """Ask the endpoint."""
         headers = {"content-type": "application/json", **ASK_PLAIN}
-        if self._key_env and (key := os.environ.get(self._key_env)):
+        if self._key_env and (key := os.environ.get(self._key_env, "").strip()):
             headers["authorization"] = f"Bearer {key}"
         try:
             async with (
@@ -370,10 +370,15 @@ class HttpAgent:
         except (TimeoutError, httpx.TimeoutException) as error:
             raise ServiceTimeout(f"{self._url}: no answer within {self._seconds:g} s.") from error
         except httpx.ConnectError as error:
-            raise AgentError(f"nothing answers at {self._url}; is the agent running?") from error
+            raise AgentError(
+                f"cannot reach {self._url} ({error}); is the agent running?"
+            ) from error
+        except httpx.LocalProtocolError as error:  # its text shows the headers, and so the key
+            cure = f"Check the key in {self._key_env}." if self._key_env else "Check the URL."
+            raise AgentError(f"{self._url}: the request cannot be sent. {cure}") from error
         except httpx.HTTPError as error:
-            why = str(error) or "the connection broke off"
-            raise AgentError(f"{self._url}: {why}; is the agent running?") from error
+            why = str(error).rstrip(". ") or "the connection broke off"
+            raise AgentError(f"{self._url}: {why}.") from error
         return _reply(_decode(data, self._url))
 
 

@@ -135,13 +135,17 @@ class LineFitter:
                 yield msgspec.structs.replace(line, text=part, value=value)
 
     def _seen(self, texts: Sequence[str], weights: Weights) -> list[_SeenLine]:
-        with self._lock:  # who asks for the same at the same time waits for it
-            found = {t: self._lines.get(t) for t in dict.fromkeys(texts)}
-            new = [t for t, known in found.items() if known is None]
-            for text, one in zip(new, word_vectors(self._encoder, new), strict=True):
-                made = _SeenLine(one.whole, find_values(text, one, weights))
-                found[text] = made
-                self._lines.put(text, made)
+        """Lines as the encoder sees them; who reads the same page meanwhile waits for its end."""
+        found = {t: self._lines.get(t) for t in dict.fromkeys(texts)}
+        if missing := [t for t, known in found.items() if known is None]:
+            with self._lock:
+                found |= {t: self._lines.get(t) for t in missing}
+                new = [t for t in missing if found[t] is None]
+                for text, one in zip(new, word_vectors(self._encoder, new), strict=True):
+                    # a copy, or the vectors of its whole batch would stay
+                    made = _SeenLine(one.whole.copy(), find_values(text, one, weights))
+                    found[text] = made
+                    self._lines.put(text, made)
         return [one for t in texts if (one := found[t]) is not None]
 
 

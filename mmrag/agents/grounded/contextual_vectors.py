@@ -92,7 +92,7 @@ class WordVectorCache:
         self._known: BoundedCache[str, ContextualPieces] = BoundedCache(most)
 
     def of(self, texts: Sequence[str], rows: int = 4) -> list[ContextualPieces]:
-        """As `word_vectors` says."""
+        """What the encoder makes of each text, remembered; `rows` texts go through it at once."""
         found = {t: self._known.get(t) for t in dict.fromkeys(texts)}
         new = [t for t, known in found.items() if known is None]
         made = word_vectors(self._encoder, new, rows)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from threading import Event
+from threading import Barrier, Event
 from zlib import crc32
 
 import pytest
@@ -115,13 +115,18 @@ def test_a_line_that_two_conversations_read_at_once_is_encoded_once(planner, mea
                 second.set()
             elif found:
                 encoded.extend(found)
-                second.wait(0.3)
+                second.wait(1)
             return meaning.in_context(items, layers, rows=rows)
 
-    fitter = LineFitter(Watched())
+    fitter, together = LineFitter(Watched()), Barrier(2)
+
+    def places():
+        together.wait(10)
+        return fitter.places(plan, 0, lines)
+
     plan, lines = planner.plan("who publishes it"), lines_about("The Glass Orchard", PAGES[1:2])
     with ThreadPoolExecutor() as pool:
-        first, other = (pool.submit(fitter.places, plan, 0, lines) for _ in range(2))
+        first, other = (pool.submit(places) for _ in range(2))
         assert first.result() == other.result()
     assert encoded
     assert not second.is_set()

@@ -221,19 +221,19 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found(reader):
     now = plan("What's this kettle's maker?")
     scene = alike(0.5, 0.4)
 
-    def inquiry(known, web):
-        evidence = partial(TurnEvidence, (), web)
-        return CandidateReader(reader, evidence, known, picture="p", now=NOW)
+    def candidates(known, web):
+        gather = partial(TurnEvidence, (), web)
+        return CandidateReader(reader, gather, known, picture="p", now=NOW)
 
     web = Counting(MemoryWebSearch(pages))
     known = BoundedCache(9)
-    first = inquiry(known, web)
+    first = candidates(known, web)
     assert first.read(now, scene).text == "Foo Works"
     assert first.read(now, msgspec.structs.replace(scene, main=scene.alike[1])) is None
     assert len(first.gathered) == 2
     asked = web.asked
-    again = inquiry(known, web)
-    fresh = inquiry(BoundedCache(9), web)
+    again = candidates(known, web)
+    fresh = candidates(BoundedCache(9), web)
     for taken, queries in ((again, 0), (fresh, asked)):
         for i, likeliest in enumerate((True, False)):
             seen = msgspec.structs.replace(scene, main=scene.alike[i])
