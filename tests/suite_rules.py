@@ -81,7 +81,7 @@ def is_proof(item: pytest.Item) -> bool:
 
 
 class Stopwatch:
-    """Fails a test that takes too much of the processor, which load does not change.
+    """Fails a test that takes too much of the processor, counted by a yardstick beside it.
 
     What it takes is measured a second time before it fails: the first to use a model or a library
     loads it for all. What several tests share counts for none of them.
@@ -109,9 +109,9 @@ class Stopwatch:
         reports, took = self._run(item, nextitem)
         if took > self.most and all(report.passed for report in reports):
             item._initrequest()  # type: ignore[attr-defined]
-            slow = _yardstick()
+            before = _yardstick()
             reports, again = self._run(item, nextitem)
-            took = min(took, again) / max(1.0, max(slow, _yardstick()) / YARDSTICK)
+            took = min(took, again) / max(1.0, before / YARDSTICK, _yardstick() / YARDSTICK)
             if took > self.most:
                 call = next(report for report in reports if report.when == "call")
                 call.outcome = "failed"
