@@ -31,6 +31,8 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=14, help="conversations (default 14)")
     parser.add_argument("--port", type=int, default=7860)
     args = parser.parse_args()
+    if not 1 <= args.port <= 65535:
+        parser.error("--port: give a number from 1 to 65535")
     if args.sessions < 1:
         parser.error("--sessions: give at least 1")
     if args.install:
@@ -43,8 +45,8 @@ def main() -> None:
     try:
         talk(args.sessions)
         if app is not None:
-            if app.poll() is None:
-                say("the app is still open; Ctrl-C ends it")
+            ended = app.poll() is not None
+            say("the app has ended" if ended else "the app is still open; Ctrl-C ends it")
             sys.exit(app.wait())
     except KeyboardInterrupt as end:
         print(end, file=sys.stderr)

@@ -6,6 +6,7 @@ The HTML is one `<pre>`: whatever stands in it is escaped, and it has no links a
 from __future__ import annotations
 
 import io
+import sys
 from typing import Any, TextIO
 
 _WIDTH = 118
@@ -37,14 +38,14 @@ def as_html(*shown: Any) -> str:
 
 def show_markdown(text: str, file: TextIO | None = None) -> None:
     """Draw Markdown in a terminal; a pipe or a file gets it as it is."""
-    from rich.console import Console
-
-    console = Console(file=file, highlight=False, emoji=False)
-    if not console.is_terminal:
-        console.file.write(f"{text}\n")
+    to = sys.stdout if file is None else file
+    if not to.isatty():  # rich would also take FORCE_COLOR for a terminal
+        to.write(f"{text}\n")
         return
+    from rich.console import Console
     from rich.markdown import Markdown
 
+    console = Console(file=to, highlight=False, emoji=False)
     console.print(Markdown(text, hyperlinks=False))
 
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
+from ui_parts import write_run
+
+from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.draw.markdown import comparison_markdown
 from simulator.terminal.rich_text import show_markdown
 
 SAID = "### A against B\n\n<details><summary>All</summary>\n\n| a | b |\n|---|--:|\n| **1** | 2 |\n"
@@ -21,3 +26,12 @@ def test_a_terminal_gets_a_table_and_a_pipe_the_markdown() -> None:
     assert piped.getvalue() == f"{SAID}\n"
     assert "A against B" in drawn.getvalue()
     assert not any(mark in drawn.getvalue() for mark in ("<details>", "###", "|", "**"))
+
+
+def test_a_run_is_called_by_its_name_whatever_that_holds(tmp_path: Path) -> None:
+    names = ("a~~b~~ &#x202e;c *d* <e>", "plain")
+    sides = [Side(folder=str(write_run(tmp_path / name, 12))) for name in names]
+    drawn = Terminal()
+    show_markdown(comparison_markdown(compare_runs(sides)), drawn)
+    assert names[0] in " ".join(drawn.getvalue().split())
+    assert "\u202e" not in drawn.getvalue()

@@ -19,6 +19,7 @@ from ui_parts import EVIL, result, session, write_run
 
 from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.records import Outcome, Status, Verdict
+from simulator.run.run_config import RunConfig
 from simulator.store.run_store import RunStore
 from ui.home.board import Board, BoardRow
 from ui.home.launch import Launcher
@@ -134,6 +135,11 @@ def test_a_run_in_which_every_turn_failed_says_so_and_how_to_ask_again(tmp_path:
         assert ("Every turn failed, so there is no figure" in hero) is finished
         assert (f"Ask them again with: mmrag resume {folder} --errors" in hero) is finished
         shutil.rmtree(folder)
+    own = RunConfig(data="mini", agent="object:name=__main__.mine,source=abc")
+    write(folder, (one, turns), finished=True, config=own)
+    hero = whole_board(home(tmp_path), run="run")["hero"]
+    assert "Every turn failed" in hero
+    assert "mmrag resume" not in hero  # no command has what lives in somebody's program
 
 
 def test_what_went_wrong_leads_to_the_conversations(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from mmrag.errors import MmragError
 from mmrag.files.atomic import write_bytes
 from mmrag.metrics.headline import HEADLINE, IntervalOptions
 from mmrag.records import Status
+from simulator.parts.own_agents import is_own
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs, main_condition
 from simulator.reports.read.turn_frame import Frame
@@ -65,8 +66,10 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     """Turns that the figures are of."""
     coverage: float | None = None
     statuses: dict[str, int] = {}
+    all_failed: bool = False
+    """Whether no turn that was asked has an answer."""
     cure: str = ""
-    """What to do where every turn that was asked failed."""
+    """What to do about that, where a command can."""
     cost: float = 0.0
     seconds: float = 0.0
     """What all turns took, one after the other."""
@@ -93,8 +96,11 @@ def _summary(run: RunReader) -> RunSummary:
     statuses = run.turn_counts()
     asked = sum(statuses.values()) - statuses.get(Status.SKIPPED_AFTER_STOP, 0)
     all_failed = 0 < asked == sum(run.failure_counts().values())
-    by_hand = config.get("wearer") == "person"  # no command asks a person's words again
-    again = resume_command(run, run.folder, "--errors")
+    # no command asks a person's words again, or an agent that lives in somebody's program
+    by_hand = config.get("wearer") == "person" or is_own(str(config.get("agent")))
+    cure = ""
+    if all_failed and not by_hand:
+        cure = failure_cure(run, resume_command(run, run.folder, "--errors"))
     about: dict[str, Any] = {
         "agent": str(config.get("agent") or provenance.get("agent") or "")[:300],
         "data": str(config.get("data") or "")[:300],
@@ -105,7 +111,8 @@ def _summary(run: RunReader) -> RunSummary:
         "done": state.conversations - state.broken_off,
         "planned": state.expected_conversations,
         "statuses": statuses,
-        "cure": failure_cure(run, again) if all_failed and not by_hand else "",
+        "all_failed": all_failed,
+        "cure": cure,
         "sessions": len({session for session, _ in run.session_keys()}),
     }
     if not state.turns:

@@ -166,7 +166,7 @@ def _known(figure: Any, kind: str) -> str:
 
 def _cell(text: str) -> str:
     """Text that cannot break out of a table or become markup."""
-    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", printable_text(text.replace("\n", " ")))
+    return re.sub(r"([\\`*_\[\]<>|#&~])", r"\\\1", printable_text(text.replace("\n", " ")))
 
 
 def _code(text: str) -> str:
