@@ -91,7 +91,7 @@ def test_what_went_wrong_is_asked_for_when_there_is_something_to_read(tmp_path: 
     folder = write_run(tmp_path / "run", 2)
     (show,) = calls((page := home(tmp_path)).show_board)
     first = show({})
-    assert (first["readable"], first["edition"]) == (False, "")
+    assert (first["readable"], first["reading"], first["edition"]) == (False, True, "")
     assert whole_board(page)["edition"].startswith(f"{folder.name}/")
 
 

@@ -68,6 +68,7 @@ class Home:
             "hero": render("hero.html.j2", row=here, lost=lost) if here else "",
             "run": here.name if here else "",
             "readable": bool(here and _scored(here)),
+            "reading": bool(here and here.summary is None and here.state != "failed"),
             "kinds": _kinds(here),
             "edition": _edition(here),
             "busy": busy,

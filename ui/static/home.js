@@ -21,7 +21,7 @@ mmrag.home = (root, server) => {
       if ($("#mm-hero").dataset.shown !== found.hero) { $("#mm-hero").innerHTML = found.hero; $("#mm-hero").dataset.shown = found.hero; }
       if (mmrag.page() === "home" && found.run) mmrag.note({ run: found.run });
       wrong.style.setProperty("--kinds", found.kinds);
-      wrong.hidden = !found.readable; // until then its place is kept, so that nothing is pushed down
+      wrong.hidden = !(found.readable || found.reading); // its place is kept, so that nothing is pushed down
       if (!found.readable) wrong.innerHTML = "";
       else if (other || found.edition !== state.edition) whatWentWrong(found.run);
       state.edition = found.edition;
