@@ -199,7 +199,8 @@ def test_the_note_of_failures_has_one_full_stop(talkative: Talkative, tmp_path: 
     given = [*talkative.arguments(tmp_path / "nobody"), "--limit", "1"]
     given[given.index("--agent") + 1] = "http:url=http://localhost:9"
     done = mmrag("run", *given, code=1)
-    assert "nothing answers at http://localhost:9; is the agent running? Ask them" in done.stderr
+    assert "cannot reach http://localhost:9 (" in done.stderr
+    assert "); is the agent running? Ask them" in done.stderr
 
 
 def test_judging_again_makes_no_run_of_a_typing_error(run: Path, tmp_path: Path) -> None:
@@ -397,7 +398,7 @@ def test_a_flag_takes_the_place_of_a_files_sweep_with_its_severities(tmp_path: P
     ("flags", "words", "code"),
     [
         (["--agent", "nobody"], "no agent is called 'nobody'", 2),
-        (["--agent", "my_agent.py"], r"python:name=my_agent/MyAgent\.", 2),
+        (["--agent", "my_agent.py"], r"python:name=my_agent/MyAgent,", 2),
         (["--agent", "./my_agent.py"], "is not a spec.*python:name=my_agent/MyAgent", 2),
         (["--judge", "nobody"], "no judge is called 'nobody'", 2),
         (["--stop", "strikes"], "whole number|strikes", 2),
