@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,20 @@ def test_the_demo_holds_one_conversation(
     with pytest.raises(SystemExit, match="enough"):
         talk(1)
     assert "== 1 conversation with the grounded agent" in capsys.readouterr().out
+
+
+def test_the_demo_ends_at_once_where_its_port_is_taken(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from scripts import demo
+
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        for given, words in ((port, f"port {port} is taken"), ("99999", "from 1 to 65535")):
+            monkeypatch.setattr("sys.argv", ["demo", "--port", given])
+            with pytest.raises(SystemExit):
+                demo.main()
+            assert words in capsys.readouterr().err
 
 
 def test_the_engines_bench_scores_what_it_ran() -> None:

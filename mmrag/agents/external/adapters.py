@@ -373,9 +373,9 @@ class HttpAgent:
             raise AgentError(
                 f"cannot reach {self._url} ({error}); is the agent running?"
             ) from error
-        except httpx.LocalProtocolError as error:  # its text shows the headers, and so the key
+        except httpx.LocalProtocolError:  # its text shows the headers, and so the key
             cure = f"Check the key in {self._key_env}." if self._key_env else "Check the URL."
-            raise AgentError(f"{self._url}: the request cannot be sent. {cure}") from error
+            raise AgentError(f"{self._url}: the request cannot be sent. {cure}") from None
         except httpx.HTTPError as error:
             why = str(error).rstrip(". ") or "the connection broke off"
             raise AgentError(f"{self._url}: {why}.") from error
