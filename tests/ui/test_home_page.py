@@ -123,6 +123,12 @@ def test_the_bar_of_outcomes_is_drawn_to_scale() -> None:
     assert "0.0% wrong" in drawn
 
 
+def test_what_a_run_left_at_its_default_is_named_too(tmp_path: Path) -> None:
+    write(tmp_path / "run", (session(0), []), config=RunConfig())
+    made = summarise(tmp_path / "run")
+    assert (made.agent, made.data, made.trouble) == ("grounded", "mini", "")
+
+
 def test_a_run_in_which_every_turn_failed_says_so_and_how_to_ask_again(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     for finished in (False, True):

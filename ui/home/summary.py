@@ -24,9 +24,10 @@ from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs, main_condition
 from simulator.reports.read.turn_frame import Frame
 from simulator.run.results.turn_results import failure_cure, resume_command, run_state
+from simulator.run.run_config import RunConfig
 from simulator.store.run_reader import RunReader
 
-VERSION = 4
+VERSION = 5
 """Of what is kept; older ones are computed again."""
 
 
@@ -89,7 +90,9 @@ def summarise(folder: Path) -> RunSummary:
 
 
 def _summary(run: RunReader) -> RunSummary:
-    config: dict[str, Any] = run.meta("config") or {}
+    stored: dict[str, Any] | None = run.meta("config")  # what differs from the defaults
+    usual = RunConfig()
+    config = {} if stored is None else {"agent": usual.agent, "data": usual.data, **stored}
     provenance: dict[str, Any] = run.meta("provenance") or {}
     state = run_state(run)
     conditions = run.conditions()
