@@ -256,9 +256,9 @@ def seated() -> VisitorSeat:
     return VisitorSeat(LiveTalk("watched", image=LazyImage.from_bytes(picture(1))))
 
 
-def answers(page: Live, seat: VisitorSeat, text: str) -> list[list[Any]]:
+def answers(page: Live, seat: VisitorSeat, text: str, number: int = 0) -> list[list[Any]]:
     async def collect() -> list[list[Any]]:
-        return [answer async for answer in page.ask(seat, text)]
+        return [answer async for answer in page.ask(seat, text, number)]
 
     return asyncio.run(collect())
 
@@ -362,6 +362,23 @@ def test_who_asks_again_meanwhile_is_asked_for_after_it() -> None:
 
     asyncio.run(both())  # nothing is given back
     assert [turn.query for turn in seat.talk.exchanges] == ["what is it?", "and this?"]
+
+
+def test_what_overtakes_on_the_way_is_asked_after_what_was_sent_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page, seat = live(), seated()
+
+    async def both() -> None:
+        later = asyncio.create_task(all_of(page.ask(seat, "and this?", 2)))
+        await asyncio.sleep(0.1)
+        await asyncio.gather(later, all_of(page.ask(seat, "what is it?", 1)))
+
+    asyncio.run(both())
+    assert [turn.query for turn in seat.talk.exchanges] == ["what is it?", "and this?"]
+    monkeypatch.setattr("ui.pages.live.OVERTAKEN", 0.0)
+    answers(page, seat, "its colour?", 4)  # the third was lost
+    assert len(seat.talk.exchanges) == 3
 
 
 def test_what_waits_is_asked_once_and_of_its_own_conversation() -> None:

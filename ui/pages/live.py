@@ -32,6 +32,9 @@ from ui.views.live_view import AgentCache, LiveTalk, VisitorSeat, ask, next_quer
 ARRIVING = 10.0
 """Seconds that a question typed at once waits for the first picture to arrive."""
 
+OVERTAKEN = 5.0
+"""Seconds that a question waits for one that was sent before it and has not come."""
+
 
 class Live:
     """The page with its event handlers."""
@@ -126,7 +129,7 @@ class Live:
         self.agent.input(self.switch_agent, [seat, self.agent], shown, show_progress="hidden")
         when_sent(
             self.text, self.send, self.ask,
-            lambda sent: [seat, sent], lambda back: [self.view, back, self.saved],
+            lambda sent, number: [seat, sent, number], lambda back: [self.view, back, self.saved],
         )  # fmt: skip
         self.fresh.click(self.begin_anew, [seat], shown, show_progress="hidden")
         self.keep.click(self._save, [seat], [self.saved], show_progress="hidden")
@@ -201,13 +204,21 @@ class Live:
         seat.begin(talk)
         return [_picture(talk), self.page(talk), ""]
 
-    async def ask(self, seat: VisitorSeat, text: str) -> AsyncIterator[list[Any]]:
+    async def ask(
+        self, seat: VisitorSeat, text: str, number: float = 0
+    ) -> AsyncIterator[list[Any]]:
         """Shows the work on one turn, for as long as the visitor stays with this talk.
+
+        Questions are asked in the order of their `number`s, counted from one where the page counts.
 
         What is asked meanwhile is asked after it, unless it is the same or nothing, or another
         conversation has begun by then. What cannot be asked is given back.
         """
         begun = seat.begun
+        came = time.perf_counter()
+        while seat.heard < number - 1 and time.perf_counter() - came < OVERTAKEN:
+            await asyncio.sleep(0.02)
+        seat.heard = max(seat.heard, number)
         if seat.lock.locked() and (says_nothing(text) or text == seat.asking):
             yield [gr.skip()] * 3
             return

@@ -128,7 +128,7 @@ class PlayPage:
         )
         self.start.click(self.begin, begun, shown, **quiet)
         when_sent(
-            self.text, self.send, self.say, lambda sent: [seat, sent, self.look],
+            self.text, self.send, self.say, lambda sent, _: [seat, sent, self.look],
             lambda back: [back if part is self.text else part for part in shown],
         )  # fmt: skip
         self.let_be.click(self.go_past, [seat], shown, **quiet)

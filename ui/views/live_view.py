@@ -109,6 +109,8 @@ class VisitorSeat:
         self.lock = asyncio.Lock()
         """Held while the assistant works on a question."""
         self.asking = ""
+        self.heard = 0.0
+        """The highest number of a question that has come."""
         self.begun = 0
         """Raised with every other conversation: a question that waits is not asked in that one."""
 
