@@ -177,7 +177,7 @@ def test_report_home_and_pull_request_begin_with_the_same_sentences(
     for wanted in (
         "Truthfulness is ",
         "The largest loss beyond chance is under low-light@5",
-        "Mend",
+        "Fix",
     ):
         assert any(one.startswith(wanted) for one in sentences)
     make_report([run], tmp_path / "report")
@@ -189,7 +189,7 @@ def test_report_home_and_pull_request_begin_with_the_same_sentences(
     for one in [*sentences, change]:
         assert one in report
         assert one in plain
-    assert request.index("Mend first") < request.index("<details>") < request.index("accuracy")
+    assert request.index("Fix first") < request.index("<details>") < request.index("accuracy")
 
 
 def test_slices_average_to_the_headline(run: Path, figures: dict[str, float]) -> None:

@@ -115,4 +115,4 @@ def test_findings_say_how_truthful_what_a_run_could_miss_and_what_to_mend(tmp_pa
     )
     assert re.search(r"Most is lost under low-light@1, which may be chance|falls under no", first)
     assert re.search(r"would likely have missed a fall of less than \d+\.\d points", first)
-    assert re.search(r"Mend first: [a-z ]+, which ended \d+ of \d+ scored turns of clean", first)
+    assert re.search(r"Fix first: [a-z ]+, which ended \d+ of \d+ scored turns of clean", first)
