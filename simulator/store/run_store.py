@@ -25,12 +25,21 @@ from mmrag.metrics.measure_records import Measurement
 from mmrag.protocols import Completion
 from mmrag.records import Capture, Session, Status, TurnResult, Verdict, encode, reply_status
 from simulator.store import store_schema
-from simulator.store.run_lock import RunFolderMoved, RunLock
+from simulator.store.run_lock import LOCK, RunFolderMoved, RunLock
 from simulator.store.run_pictures import without_picture
 from simulator.store.run_reader import CURRENT, JUDGED, RunReader, joined_turn
 from simulator.store.shard_files import ShardRows, taking_abandoned_shards
 
 _BATCH = 256  # turns in one transaction at most, so that a reader never waits long
+
+
+def _refuse_what_was_there(folder: Path) -> None:
+    """A run begins in a folder of its own: nobody wants one among their photographs."""
+    there = {one.name for one in folder.iterdir() if not one.name.startswith(".")}
+    if there and not there & {store_schema.FILE, LOCK}:
+        raise UsageError(
+            f"{folder} holds {min(there)!r} and no run: name a new folder or a run's, with --out."
+        )
 
 
 class RunStore(RunReader):
@@ -40,6 +49,7 @@ class RunStore(RunReader):
         self.folder = Path(folder).absolute()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            _refuse_what_was_there(self.folder)
             self._lock = RunLock(self.folder)
         except OSError as error:
             raise StoreError(

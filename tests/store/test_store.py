@@ -423,3 +423,15 @@ def test_a_judge_whose_name_no_query_finds_is_refused(tmp_path: Path) -> None:
     """SQLite's JSON ends a text at a NUL: its verdicts would be there and never be counted."""
     with RunStore(tmp_path / "run") as store, pytest.raises(UsageError, match=r"judge.*no NUL"):
         store.set_meta("judge", "fair\0judge")
+
+
+def test_a_run_begins_in_no_folder_of_other_things(tmp_path: Path) -> None:
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "one.jpg").write_bytes(b"")
+    with pytest.raises(UsageError, match=r"holds 'one\.jpg' and no run"):
+        RunStore(tmp_path / "photos")
+    assert [one.name for one in (tmp_path / "photos").iterdir()] == ["one.jpg"]
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / ".DS_Store").write_bytes(b"")
+    for _ in range(2):  # begun, and gone on with
+        RunStore(tmp_path / "new").close()
