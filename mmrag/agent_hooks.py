@@ -76,7 +76,7 @@ def capacity(agent: object) -> int | None:
     return said
 
 
-async def ready(agent: object) -> None:
+async def wait_until_ready(agent: object) -> None:
     """Wait until an agent would work on a turn at once; at once if it does not say."""
     method = getattr(agent, "ready", None)
     if method is not None:

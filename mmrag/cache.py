@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from mmrag.agent_hooks import warm
-from mmrag.passages import Cut
+from mmrag.passages import PassageOptions
 from mmrag.protocols import (
     Completion,
     GenerateOptions,
@@ -32,7 +32,7 @@ from mmrag.protocols import (
 from mmrag.records import Evidence, Record, Usage, encode
 from mmrag.search.search_wrappers import Ask, Found, WrappedImageSearch, WrappedWebSearch
 from mmrag.search.session_passages import searched_passages
-from mmrag.turn_clock import forget_words
+from mmrag.turn_clock import forget_first_word
 
 T = TypeVar("T")
 
@@ -123,7 +123,7 @@ class CachedModel:
         self, messages: Sequence[Message], options: GenerateOptions = GenerateOptions()
     ) -> Completion:
         """Generate, or give what was generated for the very same request."""
-        forget_words()
+        forget_first_word()
         if options.temperature > 0 and options.seed is None:
             return await self._model.generate(messages, options)
         key = _digest("model", self._id, encode([list(messages), options]))
@@ -186,7 +186,7 @@ def cache_resources(resources: Resources, cache: Cache, *, id: str = "") -> Reso
         assert models is not None  # only given out when there is one
         return CachedModel(models(spec), spec, cache)
 
-    def cut(how: Cut) -> WebSearch:
+    def cut(how: PassageOptions) -> WebSearch:
         assert resources.pages is not None  # only given out when there are some
         return CachedWebSearch(resources.pages(how), f"{id}/{encode(how).decode()}", cache)
 

@@ -14,11 +14,11 @@ import msgspec
 from mmrag.records import Outcome, Usage, spoken_condition, staged_condition
 
 
-class Part(msgspec.Struct):
+class PartialRecord(msgspec.Struct):
     """Base of all parts of records."""
 
 
-class ReferencePart(Part, kw_only=True):
+class PartialReference(PartialRecord, kw_only=True):
     """Of a `Reference`."""
 
     text: str = ""
@@ -27,14 +27,14 @@ class ReferencePart(Part, kw_only=True):
     grounding: dict[str, str] = {}
 
 
-class EntityPart(Part, kw_only=True):
+class PartialEntity(PartialRecord, kw_only=True):
     """Of a turn's `extra`, where the data set says which entity is asked about."""
 
     entity_id: Any = None
     entity_name: Any = None
 
 
-class ListedTurn(Part, kw_only=True):
+class ListedTurn(PartialRecord, kw_only=True):
     """Of a `Turn`: what a list shows."""
 
     query: str
@@ -43,35 +43,35 @@ class ListedTurn(Part, kw_only=True):
     meta: dict[str, str] = {}
 
 
-class UtterancePart(Part, kw_only=True):
+class PartialUtterance(PartialRecord, kw_only=True):
     """Of an `Utterance`."""
 
     goal: int
     stands_for: str = ""
 
 
-class TurnPart(ListedTurn, kw_only=True):
+class CountedTurn(ListedTurn, kw_only=True):
     """Of a `Turn`: what is counted."""
 
     index: int
-    reference: ReferencePart
+    reference: PartialReference
     dynamism: str = "static"
     popularity: str | None = None
     text_clue: bool | None = None
     needs_image: bool | None = None
     needs_history: bool | None = None
-    extra: EntityPart = msgspec.field(default_factory=EntityPart)
-    wearer: UtterancePart | None = None
+    extra: PartialEntity = msgspec.field(default_factory=PartialEntity)
+    wearer: PartialUtterance | None = None
 
 
-class ListedCapture(Part, kw_only=True):
+class ListedCapture(PartialRecord, kw_only=True):
     """Of a `Capture`: what a list shows."""
 
     quality: str = "normal"
     is_ego: bool = True
 
 
-class LinkPart(Part, kw_only=True):
+class PartialLink(PartialRecord, kw_only=True):
     """Of a capture's `degraded`, where the picture was sent over a link."""
 
     bytes: int = 0
@@ -79,32 +79,32 @@ class LinkPart(Part, kw_only=True):
     late: bool = False
 
 
-class DegradedPart(Part, kw_only=True):
+class PartialDegraded(PartialRecord, kw_only=True):
     """Of a capture's `degraded`."""
 
-    link: LinkPart | None = None
+    link: PartialLink | None = None
 
 
-class CapturePart(ListedCapture, kw_only=True):
+class CountedCapture(ListedCapture, kw_only=True):
     """Of a `Capture`: what is counted."""
 
     degradation: str = "clean"
-    degraded: DegradedPart | None = None
+    degraded: PartialDegraded | None = None
 
 
-class ListedSession(Part, kw_only=True):
+class ListedSession(PartialRecord, kw_only=True):
     """Of a `Session`: what a list shows."""
 
     turns: tuple[ListedTurn, ...]
     capture: ListedCapture | None = None
 
 
-class SessionPart(Part, kw_only=True):
+class CountedSession(PartialRecord, kw_only=True):
     """Of a `Session`: what is counted."""
 
     id: str
-    turns: tuple[TurnPart, ...]
-    capture: CapturePart | None = None
+    turns: tuple[CountedTurn, ...]
+    capture: CountedCapture | None = None
     fault: str = ""
     stage: str = ""
     spoken: str = ""
@@ -116,7 +116,7 @@ class SessionPart(Part, kw_only=True):
         return self.fault or staged_condition(spoken_condition(picture, self.spoken), self.stage)
 
 
-class EvidencePart(Part, kw_only=True):
+class PartialEvidence(PartialRecord, kw_only=True):
     """Of an `Evidence`. What is long stays undecoded until it is asked for."""
 
     source: str = ""
@@ -127,17 +127,17 @@ class EvidencePart(Part, kw_only=True):
     attributes: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class StepPart(Part, kw_only=True):
+class PartialStep(PartialRecord, kw_only=True):
     """Of a `Step`."""
 
     name: str = ""
     start: float = 0.0
     seconds: float = 0.0
-    evidence: tuple[EvidencePart, ...] = ()
-    steps: tuple[StepPart, ...] = ()
+    evidence: tuple[PartialEvidence, ...] = ()
+    steps: tuple[PartialStep, ...] = ()
 
 
-class ReplyText(Part, kw_only=True):
+class ReplyText(PartialRecord, kw_only=True):
     """Of a `Reply`: its words."""
 
     text: str = ""
@@ -145,16 +145,16 @@ class ReplyText(Part, kw_only=True):
     abstained: bool = False
 
 
-class ReplyPart(ReplyText, kw_only=True):
+class CountedReply(ReplyText, kw_only=True):
     """Of a `Reply`: what is counted."""
 
     citations: tuple[str, ...] = ()
     confidence: float | None = None
-    trace: tuple[StepPart, ...] = ()
+    trace: tuple[PartialStep, ...] = ()
     usage: Usage = Usage()
 
 
-class TurnText(Part, kw_only=True):
+class ResultText(PartialRecord, kw_only=True):
     """Of a `TurnResult`: what was said, and under which degradation."""
 
     turn_index: int
@@ -165,35 +165,35 @@ class TurnText(Part, kw_only=True):
     step: bool = False
 
 
-class HeardPart(Part, kw_only=True):
+class PartialHeard(PartialRecord, kw_only=True):
     """Of a `Heard`."""
 
     text: str
 
 
-class ResultPart(Part, kw_only=True):
+class CountedResult(PartialRecord, kw_only=True):
     """Of a `TurnResult`: what is counted."""
 
     turn_index: int
-    reply: ReplyPart | None = None
+    reply: CountedReply | None = None
     seconds: float = 0.0
     fault: str = ""
-    heard: HeardPart | None = None
+    heard: PartialHeard | None = None
     step: bool = False
     first_word: float | None = None
     delay: float = 0.0
 
 
-class VotePart(Part, kw_only=True):
+class PartialVote(PartialRecord, kw_only=True):
     """Of a `Vote`."""
 
     outcome: Outcome
 
 
-class VerdictPart(Part, kw_only=True):
+class PartialVerdict(PartialRecord, kw_only=True):
     """Of a `Verdict`."""
 
     outcome: Outcome
     exact: bool = False
     usage: Usage = Usage()
-    votes: tuple[VotePart, ...] = ()
+    votes: tuple[PartialVote, ...] = ()

@@ -57,7 +57,7 @@ Retriever = Literal["bm25", "dense", "dense+rerank", "hybrid", "hybrid+rerank"]
 RETRIEVERS: tuple[Retriever, ...] = ("bm25", "dense", "dense+rerank", "hybrid", "hybrid+rerank")
 
 
-class Cut(Record, frozen=True, kw_only=True):
+class PassageOptions(Record, frozen=True, kw_only=True):
     """Size and overlap of passages, the encoder of their vectors, and how they are ranked.
 
     >>> Cut.of(chunk="128", overlap="50%").chunker.overlap
@@ -78,7 +78,7 @@ class Cut(Record, frozen=True, kw_only=True):
         overlap: str = "0",
         embedder: str = "minilm",
         retriever: str = "hybrid+rerank",
-    ) -> Cut:
+    ) -> PassageOptions:
         """From the options of a spec; an overlap may be a share of the passage (`30%`)."""
         size = _whole("chunk", chunk)
         if overlap.endswith("%"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from mmrag.metrics.bert_score import TokenVectors
-    from mmrag.passages import Cut
+    from mmrag.passages import PassageOptions
 
 
 class Agent(Protocol):
@@ -185,7 +185,7 @@ class Resources(msgspec.Struct, kw_only=True):
     """Model spec → client."""
     tools: tuple[Tool, ...] = ()
     """Functions that an agent may call, or give to a model to call (`agents/tool_loop.py`)."""
-    pages: Callable[[Cut], WebSearch] | None = None
+    pages: Callable[[PassageOptions], WebSearch] | None = None
     """A search over the run's pages (and over what sessions bring), cut and ranked another way."""
     seed: int = 0
 

@@ -57,13 +57,13 @@ CLOCK: ContextVar[TurnClock | None] = ContextVar("mmrag_turn_clock", default=Non
 """The clock of the turn that is being asked, where there is one."""
 
 
-def forget_words() -> None:
+def forget_first_word() -> None:
     """What came so far is not what the turn replies: a model is asked anew, or a draft was held."""
     if (clock := CLOCK.get()) is not None:
         clock.word(None)
 
 
-class TimedText:
+class FirstWordTimer:
     """A text that comes in pieces; when its first word comes is on the turn's clock. Of several
     such texts in one turn the last one counts, as a reply is made of it."""
 

@@ -98,7 +98,7 @@ class Taken(NamedTuple):
 
 def taken(scene: Scene, staged: Staged, eye: int = 0) -> Taken:
     """One staged scene traced and developed."""
-    from simulator.studio.camera.visibility import visible_shares
+    from simulator.studio.camera.view_geometry import visible_shares
 
     seed, view = seed_of(scene) + eye, staged.view
     traced = trace(staged.placed, staged.light, view, scene.width, scene.height, seed=seed)

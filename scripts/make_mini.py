@@ -15,8 +15,8 @@ import tempfile
 from pathlib import Path
 
 from simulator.world.build.folder import build
-from simulator.world.build.request import make_request
 from simulator.world.build.world_manifest import read_manifest
+from simulator.world.build.world_request import make_request
 from simulator.world.checks.verify import verify_world
 from simulator.world.checks.world_stats import world_stats
 

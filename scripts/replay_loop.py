@@ -25,7 +25,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from simulator.store.run_reader import RunReader
-from ui.replay.catalogue import Catalogue, Filter, ListedConversation
+from ui.replay.conversation_list import ConversationList, Filter, ListedConversation
 
 OUT = Path(__file__).parent.parent / "docs" / "images" / "replay-loop.webp"
 RUN = Path("runs") / "loop"
@@ -52,7 +52,7 @@ def main() -> None:
         call = ["run", "--data", "mini", "--agent", "grounded", "--degrade", CONDITIONS]
         mmrag(*call, "--limit", "12", "--seconds", "120", "--concurrency", "2", "--out", str(RUN))
     with RunReader(asked.run) as run:
-        found = Catalogue(run)
+        found = ConversationList(run)
         best = max(found.find_conversations(Filter()), key=telling)
         session = asked.session or best.session_id
         there = found.conversation(session)

@@ -21,7 +21,7 @@ from playwright.sync_api import sync_playwright
 from replay_loop import telling
 
 from simulator.store.run_reader import RunReader
-from ui.replay.catalogue import Catalogue, Filter
+from ui.replay.conversation_list import ConversationList, Filter
 
 PAGES = (("home", "#mm-wrong h4", "light"), ("replay", "#mm-view .mm-turn", "light"),
          ("compare", "#mm-pairs img", "light"),
@@ -43,7 +43,7 @@ FOLDER = Path(__file__).parent.parent / "docs" / "images"
 def main(url: str, report: Path, more: str = "") -> None:
     folder = report.resolve().parent.parent
     with RunReader(folder) as run:
-        best = max(Catalogue(run).find_conversations(Filter()), key=telling)
+        best = max(ConversationList(run).find_conversations(Filter()), key=telling)
     shown = f"run={folder.name}&{more or f'session={best.session_id}'}"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

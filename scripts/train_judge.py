@@ -21,12 +21,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from mmrag.judges.adversarial_pairs import read_pairs
+from mmrag.judges.builtin.boosted_trees import Forest, StoredTrees, Tree
 from mmrag.judges.builtin.features import NAMES, Extractor
-from mmrag.judges.builtin.judge import before_trees, in_western_notation, with_doubt
-from mmrag.judges.builtin.parsed_text import Reading
-from mmrag.judges.builtin.trees import Forest, Tree, Trees
+from mmrag.judges.builtin.judge import in_western_notation, judge_by_rules, with_doubt
+from mmrag.judges.builtin.parsed_text import Parsed
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
-from mmrag.judges.stress import read_pairs
 from mmrag.metrics.agreement import cohen_kappa
 from mmrag.metrics.statistics import cluster_bootstrap
 from mmrag.records import JudgeItem
@@ -93,11 +93,11 @@ class Cases:
         training what they see in use.
         """
         left: list[int] = []
-        cases: list[tuple[str, tuple[str, ...], Reading]] = []
+        cases: list[tuple[str, tuple[str, ...], Parsed]] = []
         for number, item in enumerate(items):
             item = in_western_notation(item)
-            found = before_trees(item, extractor)
-            if isinstance(found, Reading):
+            found = judge_by_rules(item, extractor)
+            if isinstance(found, Parsed):
                 left.append(number)
                 cases.append((item.question, item.references, found))
             else:
@@ -177,7 +177,7 @@ def text_encoder() -> tuple[Any, Any]:
     return AutoTokenizer.from_pretrained(folder), model
 
 
-def boosted(features: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> Trees:
+def boosted(features: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> StoredTrees:
     """`SEEDS` boosted forests as one sum of trees, in the stored form."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -188,7 +188,7 @@ def boosted(features: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> Tre
         ).fit(features, truth, sample_weight=weights)
         base += float(model._baseline_prediction.item()) / SEEDS
         found += [stored(p[0].nodes, 1 / SEEDS) for p in model._predictors]
-    return Trees(names=tuple(NAMES), base=base, trees=tuple(found))
+    return StoredTrees(names=tuple(NAMES), base=base, trees=tuple(found))
 
 
 def stored(nodes: Any, scale: float) -> Tree:
@@ -217,7 +217,7 @@ def cross_validated(human: Cases, stress: Cases) -> tuple[np.ndarray, np.ndarray
 
 def trained(
     human: Cases, stress: Cases, of_human: np.ndarray, of_stress: np.ndarray
-) -> tuple[Trees, Trees]:
+) -> tuple[StoredTrees, StoredTrees]:
     """Trees that learnt from people, and wary ones that learnt from the stress suite as well."""
     own, more = of_human & (human.ruled < 0), of_stress & (stress.ruled < 0)
     features, truth = human.features[own], human.truth[own]
@@ -231,7 +231,7 @@ def trained(
     return plain, wary
 
 
-def doubted(both: tuple[Trees, Trees], features: np.ndarray) -> np.ndarray:
+def doubted(both: tuple[StoredTrees, StoredTrees], features: np.ndarray) -> np.ndarray:
     return with_doubt(features, *(Forest(trees, NAMES) for trees in both))
 
 
@@ -310,7 +310,7 @@ def interval(right: np.ndarray, questions: list[str]) -> list[float | None]:
 def write(
     source: Path,
     figures: dict[str, Any],
-    both: tuple[Trees, Trees],
+    both: tuple[StoredTrees, StoredTrees],
     pieces: Pieces,
     table: np.ndarray,
 ) -> None:

@@ -23,7 +23,7 @@ from reader.pages import bank, chatter
 from reader.wordings import Wordings
 
 from mmrag.agents.grounded import trained_heads
-from mmrag.agents.grounded.builtin_reader import read_stated_value
+from mmrag.agents.grounded.attribute_finder import read_stated_value
 from mmrag.agents.grounded.contextual_vectors import WordVectorCache
 from mmrag.encoders import text_encoders
 from simulator.world.facts.factbase import FactBase
@@ -74,7 +74,7 @@ def judge(name: str, facts: FactBase, states: WordVectorCache, made: trained_hea
     lines = {key: of[:1] for key, of in bank(voice(name), facts).items()}
     programs = attributes = both = plain = values = 0
     for q in asked:
-        judged = trained_heads.predict_question(states, q.text, q.before, made)
+        judged = trained_heads.analyse_question(states, q.text, q.before, made)
         is_program = made.programs[int(judged.programs.argmax())] == q.program
         programs += is_program
         kind, key = q.keys[0]

@@ -26,7 +26,7 @@ def mmrag(*arguments: object, code: int = 0) -> Done:
     ):
         patch.setattr("sys.argv", ["mmrag", *map(str, arguments)])
         patch.setattr(
-            "simulator.terminal.shutdown.agent_is_made", lambda: None
+            "simulator.terminal.shutdown.note_agent_made", lambda: None
         )  # this process goes on
         with pytest.raises(SystemExit) as ended:
             main()

@@ -11,7 +11,7 @@ from small_runs import Equality, make_session
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Query, Reply, Session
-from simulator.link.profiles import over_links, read_links
+from simulator.link.device_profiles import over_links, read_links
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions

@@ -28,27 +28,29 @@ from mmrag.records import (
     encode,
 )
 from mmrag.search.image.image_kg import ImageKG
-from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.in_memory_search import MemoryImageSearch, MemoryWebSearch
 from mmrag.search.web.web_search import HybridWebSearch
-from simulator.message_text import summarise_problems
+from simulator.readable_text import summarise_problems
 
 PARTS = [
     kind
     for kind in vars(partial_records).values()
     if isinstance(kind, type)
-    and issubclass(kind, partial_records.Part)
+    and issubclass(kind, partial_records.PartialRecord)
     and kind
     not in (
-        partial_records.Part,
-        partial_records.EntityPart,
-        partial_records.LinkPart,
-        partial_records.DegradedPart,
+        partial_records.PartialRecord,
+        partial_records.PartialEntity,
+        partial_records.PartialLink,
+        partial_records.PartialDegraded,
     )
 ]
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda kind: kind.__name__)
-def test_a_part_has_the_names_and_defaults_of_its_record(part: type[partial_records.Part]) -> None:
+def test_a_part_has_the_names_and_defaults_of_its_record(
+    part: type[partial_records.PartialRecord],
+) -> None:
     named = re.search(r"Of an? `(\w+)`", part.__doc__ or "")
     assert named is not None
     whole = {f.name: f for f in msgspec.structs.fields(getattr(records, named[1]))}
@@ -76,7 +78,7 @@ def test_the_parts_of_a_saved_conversation() -> None:
     session = Session(
         id="s", capture=Capture(image=image, degradation="low-light@3"), turns=(turn,)
     )
-    read = msgspec.json.decode(encode(session), type=partial_records.SessionPart)
+    read = msgspec.json.decode(encode(session), type=partial_records.CountedSession)
     assert (read.id, read.capture.degradation, read.capture.quality) == (
         "s",
         "low-light@3",
@@ -93,14 +95,14 @@ def test_the_parts_of_a_saved_conversation() -> None:
         text="a kettle", trace=(Step(name="web", evidence=(found,)),), usage=Usage(calls=2)
     )
     result = TurnResult(session_id="s", turn_index=0, status=records.Status.ANSWERED, reply=reply)
-    part = msgspec.json.decode(encode(result), type=partial_records.ResultPart)
+    part = msgspec.json.decode(encode(result), type=partial_records.CountedResult)
     assert part.reply is not None
     assert part.reply.usage.calls == 2
     (item,) = part.reply.trace[0].evidence
     assert (item.source, msgspec.json.decode(item.text)) == ("web", '"quoted"')
     vote = Vote(judge="k", outcome=Outcome.MISSING)
     verdict = Verdict(outcome=Outcome.PERFECT, judge="j", votes=(vote,))
-    judged = msgspec.json.decode(encode(verdict), type=partial_records.VerdictPart)
+    judged = msgspec.json.decode(encode(verdict), type=partial_records.PartialVerdict)
     assert [vote.outcome for vote in judged.votes] == [Outcome.MISSING]
 
 

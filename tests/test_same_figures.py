@@ -18,14 +18,14 @@ from planted_runs import by_severity, plant
 
 from simulator import load_run
 from simulator.exchange.run_facts import facts_of
-from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
-from simulator.reports.draw.page import first_screen
+from simulator.reports.draw.page import report_opening
 from simulator.reports.draw.write import make_report
 from simulator.store.run_reader import RunReader
 from ui.home.summary import summarise
-from ui.replay.analysis import Analysis
-from ui.replay.catalogue import Catalogue
+from ui.replay.conversation_list import ConversationList
+from ui.replay.run_figures import RunFigures
 from ui.views.robustness_view import RobustnessFigures
 
 RATES = ("truthfulness", "accuracy", "missing", "hallucination")
@@ -121,7 +121,7 @@ def test_the_same_ten_figures_everywhere(
         "low": facts["truthfulness.low"], "high": facts["truthfulness.high"],
         "multi-turn": facts["multi_turn_score"],
     }  # fmt: skip
-    page = RobustnessFigures(Analysis({"run": Catalogue(RunReader(run))})).of("run")
+    page = RobustnessFigures(RunFigures({"run": ConversationList(RunReader(run))})).of("run")
     shown["Robustness"] = {
         "truthfulness": page.clean["estimate"], "low": page.clean["low"],
         "high": page.clean["high"], "turns": page.clean["n"], "conversations": page.sessions,
@@ -138,8 +138,8 @@ def test_the_shares_add_up_and_make_the_headline(figures: dict[str, float]) -> N
 
 
 def test_one_change_is_the_same_on_every_page(run: Path) -> None:
-    analysis = Analysis({"run": Catalogue(RunReader(run))})
-    sides = [Side(folder=str(run), condition=name) for name in ("clean", "low-light@5")]
+    analysis = RunFigures({"run": ConversationList(RunReader(run))})
+    sides = [ComparedRun(folder=str(run), condition=name) for name in ("clean", "low-light@5")]
     (compared,) = compare_runs(sides)["comparisons"]
     change = compared["as_experienced"]["truthfulness_score"]["estimate"]
     app = analysis.compare(("run", "clean"), ("run", "low-light@5")).main
@@ -150,16 +150,16 @@ def test_one_change_is_the_same_on_every_page(run: Path) -> None:
     first = analysis.overview("run")["first"]
     lost = first["robustness"]["points"][first["robustness"]["largest_loss"]]
     assert lost["change"]["estimate"] == pytest.approx(change)
-    assert "The largest loss beyond chance" in first_screen(first)
-    assert first_screen(first).count("Holm</abbr>") == 1
+    assert "The largest loss beyond chance" in report_opening(first)
+    assert report_opening(first).count("Holm</abbr>") == 1
 
 
 def test_the_map_has_one_order(tmp_path: Path) -> None:
     conditions = ("clean", "low-light@1", "blurred@1")
     folder = plant(tmp_path / "run", sessions=12, conditions=conditions, effect=by_severity)
-    analysis = Analysis({"run": Catalogue(RunReader(folder))})
+    analysis = RunFigures({"run": ConversationList(RunReader(folder))})
     found = re.findall(
-        '<th scope="row">(.*?)</th>', first_screen(analysis.overview("run")["first"])
+        '<th scope="row">(.*?)</th>', report_opening(analysis.overview("run")["first"])
     )
     assert found == [kind.name for kind in RobustnessFigures(analysis).of("run").kinds]
     assert found == ["low-light", "blurred"]
@@ -171,8 +171,8 @@ def test_report_home_and_pull_request_begin_with_the_same_sentences(
     def words(page: str) -> str:
         return " ".join(unescape(re.sub(r"<[^>]+>", "", page)).split())
 
-    analysis = Analysis({"run": Catalogue(RunReader(run))})
-    first = first_screen(analysis.overview("run")["first"])
+    analysis = RunFigures({"run": ConversationList(RunReader(run))})
+    first = report_opening(analysis.overview("run")["first"])
     sentences = [words(one) for one in re.findall("<li>(.*?)</li>", first, re.S)]
     for wanted in (
         "Truthfulness is ",
@@ -182,7 +182,7 @@ def test_report_home_and_pull_request_begin_with_the_same_sentences(
         assert any(one.startswith(wanted) for one in sentences)
     make_report([run], tmp_path / "report")
     report = words((tmp_path / "report" / "report.html").read_text())
-    request = comparison_markdown(compare_runs([Side(folder=str(run))] * 2))
+    request = comparison_markdown(compare_runs([ComparedRun(folder=str(run))] * 2))
     plain = " ".join(re.sub(r"[*\\]", "", request).split())
     assert "-  " not in request
     (change,) = re.findall(r"[▼▽] −[\d.]+", words(first))
@@ -230,7 +230,7 @@ def test_a_slice_is_the_worst_only_beyond_chance_and_never_all_there_is(tmp_path
     plant(tmp_path / "planted", sessions=80, effect=harder, failures=0)
     plant(tmp_path / "flat", sessions=12, base=9.0, failures=0)
     names = ("planted", "flat")
-    analysis = Analysis({name: Catalogue(RunReader(tmp_path / name)) for name in names})
+    analysis = RunFigures({name: ConversationList(RunReader(tmp_path / name)) for name in names})
     (worst, *_), none = (
         analysis.overview(name)["first"]["slices"]["standouts"]["found"] for name in names
     )

@@ -22,10 +22,10 @@ from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
 from mmrag.files.images import data_uri
 from simulator.exchange.browser_pictures import SUFFIXES, for_browsers
 from simulator.exchange.run_facts import RunFacts, facts_of
-from simulator.message_text import counted
+from simulator.readable_text import counted
 from simulator.store.run_reader import RunReader
 from ui.render import points
-from ui.replay.catalogue import Catalogue, ListedRow
+from ui.replay.conversation_list import ConversationList, ListedRow
 from ui.replay.conversation_view import ConversationView, conversation
 from ui.server import Thumbnails
 
@@ -63,7 +63,7 @@ def write_bundle(folder: Path, out: Path, *, report: bool = True) -> int:
 def _folder(run: RunReader, out: Path, *, report: bool) -> int:
     (out / "talks").mkdir()
     (out / "pictures").mkdir()
-    catalogue, blocks = Catalogue(run), _Blocks()
+    catalogue, blocks = ConversationList(run), _Blocks()
     pictures = _Pictures(run, catalogue)
 
     def keep() -> None:
@@ -90,7 +90,7 @@ def _folder(run: RunReader, out: Path, *, report: bool) -> int:
 def _file(run: RunReader, out: Path) -> int:
     from mmrag.files.atomic import write_text
 
-    catalogue, blocks, size = Catalogue(run), _Blocks(), 0
+    catalogue, blocks, size = ConversationList(run), _Blocks(), 0
     pictures, inside = _Pictures(run, catalogue), dict[str, str]()
     texts: list[tuple[str, bytes]] = []
     for row in catalogue.find_all():
@@ -159,7 +159,7 @@ class _Blocks:
 class _Pictures:
     """Pictures of the run and of its searches' hits, by the names that a bundle gives them."""
 
-    def __init__(self, run: RunReader, catalogue: Catalogue) -> None:
+    def __init__(self, run: RunReader, catalogue: ConversationList) -> None:
         self._run, self._catalogue = run, catalogue
         self._small = Thumbnails()
         self._names: dict[str, str] = {}

@@ -13,19 +13,19 @@ from pathlib import Path
 
 from mmrag.errors import StoreError
 from simulator.store.run_reader import RunReader
-from ui.replay.catalogue import Catalogue
+from ui.replay.conversation_list import ConversationList
 
 MOST_OPEN = 12
 
 
-class Runs(MutableMapping[str, Catalogue]):
+class Runs(MutableMapping[str, ConversationList]):
     """Name → run. The name is the folder's, made distinct where folders share one."""
 
     def __init__(self, folders: Sequence[str | Path] = (), watched: Path | None = None) -> None:
         self.watched = watched
         """Where runs appear by themselves, or None."""
         self._folders: dict[str, Path] = {}
-        self._open: OrderedDict[str, Catalogue] = OrderedDict()
+        self._open: OrderedDict[str, ConversationList] = OrderedDict()
         self._lock = threading.RLock()
         for folder in folders:
             self._name(Path(folder).absolute())
@@ -51,20 +51,20 @@ class Runs(MutableMapping[str, Catalogue]):
         """Names of all runs, without opening any."""
         return list(self._folders)
 
-    def __getitem__(self, name: str) -> Catalogue:
+    def __getitem__(self, name: str) -> ConversationList:
         with self._lock:
             if name in self._open:
                 self._open.move_to_end(name)
                 return self._open[name]
             folder = self._folders[name]
-        catalogue = Catalogue(RunReader(folder), name)
+        catalogue = ConversationList(RunReader(folder), name)
         with self._lock:
             first = self._open.setdefault(name, catalogue)
             while len(self._open) > MOST_OPEN:
                 self._open.popitem(last=False)
             return first
 
-    def __setitem__(self, name: str, catalogue: Catalogue) -> None:
+    def __setitem__(self, name: str, catalogue: ConversationList) -> None:
         with self._lock:
             self._folders[name] = catalogue.run.folder
             self._open[name] = catalogue

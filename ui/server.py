@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from ui.pages.app import LiveSetup
-    from ui.replay.catalogue import Catalogue
+    from ui.replay.conversation_list import ConversationList
 
 _FOREVER = {"Cache-Control": "private, max-age=31536000, immutable"}
 _AN_HOUR = {"Cache-Control": "private, max-age=3600"}
@@ -43,14 +43,14 @@ _READ = (
 
 
 def make_server(
-    runs: MutableMapping[str, Catalogue], live: LiveSetup, hosts: Sequence[str] = ()
+    runs: MutableMapping[str, ConversationList], live: LiveSetup, hosts: Sequence[str] = ()
 ) -> FastAPI:
     """The whole app over these runs, answering to loopback names and `hosts` only."""
     from fastapi import FastAPI, Request, Response
     from gradio import mount_gradio_app
 
+    from ui.page_frame import page_frame
     from ui.pages.app import build
-    from ui.shell import shell
 
     server = FastAPI(title="mmrag", docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -96,7 +96,7 @@ def make_server(
         """Gradio's page with ours around it."""
         page = b"".join([part async for part in response.body_iterator])
         kept = {k: v for k, v in response.headers.items() if k.lower() != "content-length"}
-        framed = page.replace(b"<gradio-app", shell().encode() + b"<gradio-app", 1)
+        framed = page.replace(b"<gradio-app", page_frame().encode() + b"<gradio-app", 1)
         return Response(framed, response.status_code, kept)
 
     def _answer(load: Any, keep: dict[str, str]) -> Response:
@@ -151,7 +151,7 @@ def report_page(folder: Path) -> str:
     return page.replace(f'href="{APP}/?', 'href="/?')
 
 
-def _picture(runs: MutableMapping[str, Catalogue], run: str, digest: str) -> bytes:
+def _picture(runs: MutableMapping[str, ConversationList], run: str, digest: str) -> bytes:
     return runs[run].run.images.path(digest).read_bytes()
 
 

@@ -19,7 +19,7 @@ _ASK = (
 )
 
 
-class EncoderUsage(Record, frozen=True, kw_only=True):
+class EncoderSettings(Record, frozen=True, kw_only=True):
     """Pooling and prefixes of a text encoder; part of every index's fingerprint."""
 
     pooling: Pooling
@@ -29,40 +29,40 @@ class EncoderUsage(Record, frozen=True, kw_only=True):
     """Put before every passage."""
 
 
-_RULES: tuple[tuple[str, EncoderUsage], ...] = (
-    (r"bge-m3", EncoderUsage(pooling="cls")),
-    (r"bge-.*-zh", EncoderUsage(pooling="cls", query="为这个句子生成表示以用于检索相关文章：")),
+_RULES: tuple[tuple[str, EncoderSettings], ...] = (
+    (r"bge-m3", EncoderSettings(pooling="cls")),
+    (r"bge-.*-zh", EncoderSettings(pooling="cls", query="为这个句子生成表示以用于检索相关文章：")),
     (
         r"bge-(small|base|large)",
-        EncoderUsage(
+        EncoderSettings(
             pooling="cls", query="Represent this sentence for searching relevant passages: "
         ),
     ),
-    (r"e5-mistral", EncoderUsage(pooling="last", query=_ASK)),
-    (r"e5-.*instruct", EncoderUsage(pooling="mean", query=_ASK)),
-    (r"(^|[/_-])e5-", EncoderUsage(pooling="mean", query="query: ", passage="passage: ")),
-    (r"gte-qwen", EncoderUsage(pooling="last", query=_ASK)),
-    (r"gte-.*-v1\.5|gte-multilingual|gte-modernbert", EncoderUsage(pooling="cls")),
-    (r"(^|[/_-])gte-", EncoderUsage(pooling="mean")),
-    (r"minilm|text2vec", EncoderUsage(pooling="mean")),
+    (r"e5-mistral", EncoderSettings(pooling="last", query=_ASK)),
+    (r"e5-.*instruct", EncoderSettings(pooling="mean", query=_ASK)),
+    (r"(^|[/_-])e5-", EncoderSettings(pooling="mean", query="query: ", passage="passage: ")),
+    (r"gte-qwen", EncoderSettings(pooling="last", query=_ASK)),
+    (r"gte-.*-v1\.5|gte-multilingual|gte-modernbert", EncoderSettings(pooling="cls")),
+    (r"(^|[/_-])gte-", EncoderSettings(pooling="mean")),
+    (r"minilm|text2vec", EncoderSettings(pooling="mean")),
 )
 
 
-def usage_of(name: str, pooling: str | None = None) -> EncoderUsage:
+def encoder_settings(name: str, pooling: str | None = None) -> EncoderSettings:
     """The right use of a model by its name; `pooling` overrules (then without instructions).
 
     `official` is the public package's own use of BGE, mean without instruction, for comparison
     with published numbers.
 
-    >>> usage_of("BAAI/bge-large-en-v1.5").pooling, usage_of("intfloat/e5-base-v2").query
-    ('cls', 'query: ')
+    >>> encoder_settings("BAAI/bge-large-en-v1.5").pooling
+    'cls'
     """
     if pooling == "official":
-        return EncoderUsage(pooling="mean")
+        return EncoderSettings(pooling="mean")
     if pooling is not None:
         if pooling not in ("cls", "mean", "last"):
             raise SpecError(f"pooling={pooling}: choose cls, mean, last or official.")
-        return EncoderUsage(pooling=pooling)
+        return EncoderSettings(pooling=pooling)
     for pattern, usage in _RULES:
         if re.search(pattern, name.lower()):
             return usage

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.encoders.devices import choose_device, choose_dtype, revision_mark
-from mmrag.encoders.model_weights import hub_errors, revision_of, short_file_hash
+from mmrag.encoders.model_file_checks import hub_errors, revision_of, short_file_hash
 from mmrag.errors import Unavailable
 from mmrag.files.images import LazyImage
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time

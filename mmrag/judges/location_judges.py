@@ -23,10 +23,10 @@ _MOST = 10_000
 """Characters of a reply that are looked at."""
 
 
-def overlap(one: Box, other: Box) -> float:
+def box_overlap(one: Box, other: Box) -> float:
     """Intersection over union.
 
-    >>> overlap((0, 0, 10, 10), (0, 5, 10, 15))
+    >>> box_overlap((0, 0, 10, 10), (0, 5, 10, 15))
     0.3333333333333333
     """
     width = min(one[2], other[2]) - max(one[0], other[0])
@@ -79,7 +79,7 @@ class BoxJudge:
         given = tuple(float(n) for n in found.groups()) if found else (0.0, 0.0, *true[4:6])
         if len(given) != 4:
             return self._said(False, "no box", "", "in the reply")
-        share = overlap((given[0], given[1], given[2], given[3]), (left, top, right, bottom))
+        share = box_overlap((given[0], given[1], given[2], given[3]), (left, top, right, bottom))
         words = f"an overlap of {share:.3f}" if found else "no box, so the whole picture:"
         return self._said(share >= OVERLAP, words, "is enough", "is too little")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from mmrag.encoders.vector_cache import CachedTexts
+from mmrag.encoders.vector_cache import CachedTextEncoder
 from mmrag.errors import SpecError
 from mmrag.judges.papers import ragas, ragas_reference, reference_measures
 from mmrag.judges.papers.garage_judge import (
@@ -78,9 +78,9 @@ def model_measurers(
         ragas.RagasJudge(model, name=name, encoder=encoder, prompts=prompts),
         ragas_reference.ReferenceRagas(model, name=name, encoder=encoder, prompts=prompts),
         GarageJudge(ModelAssessor(model, name=name)),
-        reference_measures.QuestEval(model, name=name),
-        reference_measures.Overlap(),
-        reference_measures.Retrieval(),
+        reference_measures.QuestEvalMeasurer(model, name=name),
+        reference_measures.OverlapMeasurer(),
+        reference_measures.RetrievalMeasurer(),
         *_likeness(encoder),
     )
 
@@ -90,8 +90,8 @@ def encoder_measurers(encoder: Encoder) -> tuple[Measurer, ...]:
     return (
         EncoderRagas(encoder),
         GarageJudge(EncoderAssessor(encoder)),
-        reference_measures.Overlap(),
-        reference_measures.Retrieval(),
+        reference_measures.OverlapMeasurer(),
+        reference_measures.RetrievalMeasurer(),
         *_likeness(encoder),
     )
 
@@ -101,8 +101,8 @@ def label_measurers() -> tuple[Measurer, ...]:
     return (
         LabelRagas(),
         GarageJudge(LabelAssessor()),
-        reference_measures.Overlap(),
-        reference_measures.Retrieval(),
+        reference_measures.OverlapMeasurer(),
+        reference_measures.RetrievalMeasurer(),
     )
 
 
@@ -110,6 +110,10 @@ def _likeness(encoder: Encoder | None) -> tuple[Measurer, ...]:
     """What an encoder can compare: whole texts, and tokens where it gives vectors of them."""
     if encoder is None:
         return ()
-    by_token = encoder.by_token if isinstance(encoder, CachedTexts) else encoder
-    tokens = (reference_measures.BertScore(by_token),) if isinstance(by_token, TokenEncoder) else ()
-    return (reference_measures.Likeness(encoder), *tokens)
+    by_token = encoder.by_token if isinstance(encoder, CachedTextEncoder) else encoder
+    tokens = (
+        (reference_measures.BertScoreMeasurer(by_token),)
+        if isinstance(by_token, TokenEncoder)
+        else ()
+    )
+    return (reference_measures.LikenessMeasurer(encoder), *tokens)

@@ -81,7 +81,7 @@ def crag_figures(rows: Sequence[Graded], resamples: int = 0, seed: int = 0) -> d
     `printed` is the automatic truthfulness with false premises by the paper's printed rule: only
     the words "invalid question" are right where that is the reference.
     """
-    judged = judges_of(rows)
+    judged = outcomes_by_judge(rows)
     means = mean_of_judges([grades(outcomes) for outcomes in judged])
     by_print = [[_printed(row, one) for row, one in zip(rows, outcomes, strict=True)]
                 for outcomes in judged]  # fmt: skip
@@ -101,7 +101,7 @@ def crag_figures(rows: Sequence[Graded], resamples: int = 0, seed: int = 0) -> d
     return figures
 
 
-def judges_of(rows: Sequence[Graded]) -> list[list[Outcome]]:
+def outcomes_by_judge(rows: Sequence[Graded]) -> list[list[Outcome]]:
     """The outcomes of each judge of a panel; of one where none voted, or not always as many. Where
     nobody had to vote (an exact match), all judges are taken to agree."""
     votes = {len(row.votes) for row in rows} - {0}

@@ -143,7 +143,7 @@ class ScoreAccumulator:
         return result
 
 
-def adjacent_sessions(turns: Iterable[TurnScore]) -> Iterator[list[TurnScore]]:
+def stream_sessions(turns: Iterable[TurnScore]) -> Iterator[list[TurnScore]]:
     """As `group_sessions`, one session at a time, where the turns of each stand together."""
     for _, rows in itertools.groupby(turns, key=lambda row: row.session_id):
         yield sorted(rows, key=lambda row: row.turn_index)

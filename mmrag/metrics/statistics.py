@@ -37,7 +37,7 @@ class Interval(Record, frozen=True, kw_only=True):
     level: float = 0.95
 
 
-class TestResult(Record, frozen=True, kw_only=True):
+class SignificanceResult(Record, frozen=True, kw_only=True):
     """Outcome of a comparison of two runs on the same items."""
 
     __test__ = False  # keeps pytest from collecting it by its name
@@ -121,7 +121,7 @@ def cluster_permutation(
     *,
     resamples: int = 10_000,
     seed: int = 0,
-) -> TestResult:
+) -> SignificanceResult:
     """Paired test of the mean difference: under no difference a session's two runs may be swapped.
 
     Swaps whole sessions, so correlated turns do not make it anti-conservative. Two-sided; the
@@ -134,7 +134,7 @@ def cluster_permutation(
         raise UsageError(f"paired runs need the same items; got {len(a)} and {len(b)}.")
     codes, count = _codes(clusters, len(a))
     if not len(a):
-        return TestResult(difference=0.0, p=1.0, n=0)
+        return SignificanceResult(difference=0.0, p=1.0, n=0)
     per_cluster = np.bincount(codes, a - b, count)
     observed = abs(per_cluster.sum())
     moving = per_cluster[per_cluster != 0]  # sessions without a difference never change the sum
@@ -148,7 +148,7 @@ def cluster_permutation(
         above += int((sums > observed + blur).sum())
         ties += int((np.abs(sums - observed) <= blur).sum())
     error = cluster_standard_error(a - b, codes)
-    return TestResult(
+    return SignificanceResult(
         difference=float((a - b).mean()),
         p=(above + ties / 2) / (1 + resamples) if len(moving) else 1.0,
         n=len(a),
@@ -159,7 +159,7 @@ def cluster_permutation(
 
 def cluster_permutations(
     differences: ArrayLike, sizes: ArrayLike, *, resamples: int = 10_000, seed: int = 0
-) -> list[TestResult]:
+) -> list[SignificanceResult]:
     """`cluster_permutation` for many slices at once, from sums per cluster.
 
     `differences` holds Σ (first − second) and `sizes` the number of items, one row per cluster, one
@@ -181,16 +181,16 @@ def cluster_permutations(
     return [_tested(top[:, i], size[:, i], float(p[i])) for i in range(top.shape[1])]
 
 
-def _tested(difference: Floats, size: Floats, p: float) -> TestResult:
+def _tested(difference: Floats, size: Floats, p: float) -> SignificanceResult:
     many, whole = int((size > 0).sum()), float(size.sum())
     if not whole:
-        return TestResult(difference=0.0, p=1.0, n=0)
+        return SignificanceResult(difference=0.0, p=1.0, n=0)
     mean, detectable = float(difference.sum() / whole), None
     if many > 1:
         residual = np.square(difference - mean * size).sum()
         detectable = minimum_detectable_effect(float(np.sqrt(many / (many - 1) * residual) / whole))
     still = not difference.any()
-    return TestResult(
+    return SignificanceResult(
         difference=mean, p=1.0 if still else p, n=round(whole), clusters=many, detectable=detectable
     )
 

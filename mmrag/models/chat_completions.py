@@ -8,7 +8,7 @@ import msgspec
 
 from mmrag.models.messages import CallPart, EndpointMessage
 from mmrag.records import MOST_TOKENS
-from mmrag.turn_clock import TimedText
+from mmrag.turn_clock import FirstWordTimer
 
 MOST_CALLS = 128
 """Of tools, in one answer; a stream names each by its number."""
@@ -77,7 +77,7 @@ class StreamedAnswer:
     """Whether the stream said that it is over."""
 
     def __init__(self) -> None:
-        self._words, self._calls = TimedText(), list[CallPart]()
+        self._words, self._calls = FirstWordTimer(), list[CallPart]()
         self._finish: str | None = None
         self._tokens: list[Token] = []
         self._answer = ChatCompletion(choices=[])

@@ -13,7 +13,7 @@ import msgspec
 
 from mmrag.errors import ServiceError, error_text
 from mmrag.protocols import Completion, GenerateOptions, Message
-from mmrag.turn_clock import forget_words
+from mmrag.turn_clock import forget_first_word
 
 _IDLE = 5.0
 """Seconds without a request after which the thread ends."""
@@ -54,7 +54,7 @@ class ModelThreadQueue:
         self, messages: Sequence[Message], options: GenerateOptions, max_tokens: int
     ) -> Completion:
         """Leave a request, from any thread, and wait for it; `max_tokens` unless it is 0."""
-        forget_words()
+        forget_first_word()
         if max_tokens:
             options = msgspec.structs.replace(options, max_tokens=max_tokens)
         request = QueuedRequest(messages=tuple(messages), options=options, future=Future())

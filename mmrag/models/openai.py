@@ -42,7 +42,7 @@ from mmrag.models.request_limits import AdaptiveLimit
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Usage
 from mmrag.registry import Spec
-from mmrag.turn_clock import forget_words
+from mmrag.turn_clock import forget_first_word
 
 MAX_BODY = 8 << 20
 """Largest response that is read, in bytes."""
@@ -195,7 +195,7 @@ class OpenAIModel:
         return self._backoff(before) if outcome.wait is None else outcome.wait
 
     async def _attempt(self, client: httpx.AsyncClient, body: dict[str, Any]) -> Completion | _Miss:
-        forget_words()
+        forget_first_word()
         headers = {"content-type": "application/json", **ASK_PLAIN}
         if key := self._key:
             headers["authorization"] = f"Bearer {key}"

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from mmrag.passages import Cut
+from mmrag.passages import PassageOptions
 from mmrag.protocols import Encoder, NearestWebSearch, WebSearch
 from mmrag.records import Evidence, Passage
 from mmrag.search.search_wrappers import Ask, Found, WrappedWebSearch
@@ -55,7 +55,7 @@ class SessionSearch:
     def __init__(
         self,
         web: WebSearch | None,
-        cut: Cut | None = None,
+        cut: PassageOptions | None = None,
         encoder: Encoder | None = None,
         *,
         kept: int = KEPT,
@@ -121,7 +121,7 @@ class _Brought:
     """The passages of one session, indexed."""
 
     def __init__(
-        self, passages: tuple[Passage, ...], cut: Cut | None, encoder: Encoder | None
+        self, passages: tuple[Passage, ...], cut: PassageOptions | None, encoder: Encoder | None
     ) -> None:
         from mmrag.search.web.bm25 import index_texts, prepend_title
 
@@ -172,7 +172,7 @@ class _Brought:
         return {int(row): score for row, score in fused.items()}
 
 
-def _parts(passage: Passage, cut: Cut | None) -> Iterator[Passage]:
+def _parts(passage: Passage, cut: PassageOptions | None) -> Iterator[Passage]:
     """A passage, or what it is cut into: each part has the id of the whole, which is cited."""
     if cut is None:
         yield passage

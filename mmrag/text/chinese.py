@@ -41,10 +41,10 @@ def has_chinese(text: str) -> bool:
     return CHINESE.search(text) is not None
 
 
-def western(text: str, words_of: Callable[[str], list[str]]) -> str:
+def westernise(text: str, words_of: Callable[[str], list[str]]) -> str:
     """Figures, dates, shares and units rewritten, Chinese words set apart as `words_of` cuts them.
 
-    >>> western("2023年8月5日，四分之一，1060万千瓦", list)
+    >>> westernise("2023年8月5日，四分之一，1060万千瓦", list)
     '5 August 2023 , 25% , 10600000 kW'
     """
     text = text[:MAX_CHARS].translate(_WIDE)

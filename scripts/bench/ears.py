@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from mmrag.metrics.headline import IntervalOptions
 from mmrag.records import Reference, Turn
 from simulator.ears.noises import LEVELS
-from simulator.ears.recognition_losses import loss
+from simulator.ears.recognition_losses import recognition_errors
 from simulator.ears.sounds import read
 from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.voice_and_ear import ears, voices
@@ -32,7 +32,7 @@ from simulator.parts.agent_resources import cache_folder
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.reports.losses.hearing_losses import hearing_losses
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.turn_frame import TurnFrame
 from simulator.store.run_reader import RunReader
 from simulator.world.sessions import World
 
@@ -67,14 +67,17 @@ def heard(texts: list[str], condition: str) -> list[str]:
 
 
 def word_errors(texts: list[str], found: list[str]) -> tuple[int, int]:
-    lost = [loss(said, got) for said, got in zip(texts, found, strict=True)]
+    lost = [recognition_errors(said, got) for said, got in zip(texts, found, strict=True)]
     return sum(one.errors for one in lost), sum(one.words for one in lost)
 
 
 def quiet(count: int) -> None:
     texts = questions(count)
     errors, words = word_errors(texts, heard(texts, "quiet"))
-    exact = sum(loss(t, h).errors == 0 for t, h in zip(texts, heard(texts, "quiet"), strict=True))
+    exact = sum(
+        recognition_errors(t, h).errors == 0
+        for t, h in zip(texts, heard(texts, "quiet"), strict=True)
+    )
     print(f"{len(texts)} questions, {words:,} words: "
           f"word error rate {100 * errors / words:.1f} %, {exact} without an error")  # fmt: skip
     for passing in ("first", "second"):
@@ -105,7 +108,9 @@ def lost_names(count: int, old: Path) -> None:
     for which, path in (("needs.md", MINI / "entities.parquet"), ("old", old)):
         said = [f"How much is the {name.removeprefix('The ')}?" for name in names(path, count)]
         for condition in ("quiet", "street@3"):
-            found = [loss(t, h) for t, h in zip(said, heard(said, condition), strict=True)]
+            found = [
+                recognition_errors(t, h) for t, h in zip(said, heard(said, condition), strict=True)
+            ]
             print(f"| {which} | {condition} | {sum(one.names_lost for one in found)} of "
                   f"{sum(one.names for one in found)} |", flush=True)  # fmt: skip
 
@@ -137,7 +142,7 @@ def runs(folders: list[Path]) -> None:
         print(line + "|")
 
 
-def joined(frames: list[Frame]) -> Frame:
+def joined(frames: list[TurnFrame]) -> TurnFrame:
     """Runs of one agent over different sessions as one."""
     first = frames[0]
     names = {

@@ -24,7 +24,7 @@ from mmrag.files.images import LazyImage
 from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.scoring_protocols import score
 from mmrag.records import Capture, Query, Reference, Reply, Session, Turn
-from simulator.run.results.turn_results import ScoreOptions, turns_of
+from simulator.run.results.run_scoring import ScoreOptions, turns_of
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore

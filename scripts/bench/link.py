@@ -20,8 +20,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from mmrag.agents.grounded.ocr import RapidReader
-from simulator.link.profiles import read_links
+from mmrag.agents.grounded.ocr import RapidOcr
+from simulator.link.device_profiles import read_links
 from simulator.link.sending import send
 from simulator.parts.run_parts import Parts
 from simulator.run.run_config import RunConfig
@@ -55,7 +55,7 @@ def printed(picture: Image.Image, height: int, draw: random.Random) -> tuple[np.
     return np.asarray(done), text
 
 
-def is_read(data: bytes, text: str, reader: RapidReader) -> bool:
+def is_read(data: bytes, text: str, reader: RapidOcr) -> bool:
     """Whether one of the lines that are read is what was printed."""
     bare = "".join(c for c in text if c.isalnum())
     lines = reader.read(Image.open(io.BytesIO(data)).convert("RGB"))
@@ -69,7 +69,7 @@ def main() -> None:
     args = parser.parse_args()
     sessions = [s for _, s in Parts(RunConfig(limit=args.count)).sessions()]
     pictures = [s.capture.image.pil() for s in sessions if s.capture]
-    links, reader = read_links(LINKS), RapidReader()
+    links, reader = read_links(LINKS), RapidOcr()
     largest = 0.0
     rows: dict[str, list[str]] = {name: [] for name in ("unsent", *links.names)}
     sizes: dict[str, list[int]] = {name: [] for name in links.names}

@@ -20,7 +20,7 @@ _CHILD = textwrap.dedent("""
     import json, resource, sys, time
     from pathlib import Path
     from simulator.world.build.folder import build
-    from simulator.world.build.request import make_request
+    from simulator.world.build.world_request import make_request
 
     if __name__ == "__main__":
         n, out = int(sys.argv[1]), Path(sys.argv[3])

@@ -14,7 +14,7 @@ from mmrag.agents.trace import Trace
 from mmrag.tools import Tool
 from reader.needs import Asked, plain
 from reader.pages import Bank, Stated
-from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.crag_world import CragWorld
 from simulator.world.crag.kg.endpoints import crag_tools
 from simulator.world.crag.questions.kg_proof import INVALID
 from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
@@ -38,7 +38,7 @@ _PROGRAMS = {
 
 def crag(count: int) -> tuple[list[Asked], Bank]:
     """Questions whose answer the KG's sentences give, and these sentences."""
-    stage = CragStage(generate_facts(SEED, THINGS))
+    stage = CragWorld(generate_facts(SEED, THINGS))
     tools = crag_tools(stage)
     bank: Bank = {}
     asked: list[Asked] = []

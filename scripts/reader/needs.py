@@ -14,7 +14,7 @@ from reader.pages import KINDS
 from simulator.world.build.randomness import Draw
 from simulator.world.facts.domain_schema import Entity, Ref, attribute_of
 from simulator.world.facts.factbase import FactBase
-from simulator.world.language.filled_needs import FilledNeed, Moment, Statistics, fill_need
+from simulator.world.language.filled_needs import FilledNeed, NeedContext, WorldCache, fill_need
 from simulator.world.language.voices.need_reader import Need as Want
 from simulator.world.language.voices.voice_reader import Voice
 
@@ -43,7 +43,7 @@ class Author:
 
     def __init__(self, voice: Voice, facts: FactBase, seed: int) -> None:
         self._voice, self._facts, self._seed = voice, facts, seed
-        self._statistics = Statistics(facts)
+        self._statistics = WorldCache(facts)
         self._r = random.Random(f"{seed} {voice.name}")
 
     def questions(self) -> list[Asked]:
@@ -86,10 +86,10 @@ class Author:
                 return filled
         return None
 
-    def _moment(self, want: Want, main: Entity, parent: FilledNeed | None, n: int) -> Moment:
+    def _moment(self, want: Want, main: Entity, parent: FilledNeed | None, n: int) -> NeedContext:
         named = parent.answer.value if parent and parent.answer.kind == "entity" else None
         draw = Draw(self._seed, main.id, want.id, n)
-        return Moment(
+        return NeedContext(
             facts=self._facts,
             statistics=self._statistics,
             draw=draw,

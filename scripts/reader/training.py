@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as f
 
-from mmrag.agents.grounded.builtin_reader import read_stated_value
+from mmrag.agents.grounded.attribute_finder import read_stated_value
 from mmrag.agents.grounded.contextual_vectors import (
     WordVectorCache,
     by_word,
@@ -29,8 +29,8 @@ from mmrag.agents.grounded.trained_heads import (
     UNITS,
     Weights,
     find_values,
-    grams,
     kind_of,
+    ngram_buckets,
 )
 from reader.needs import Asked
 from reader.pages import Bank, Stated
@@ -115,7 +115,7 @@ def questions(
             ]
         )
     )
-    bags = [torch.tensor(grams(q.text)) for q in material.asked]
+    bags = [torch.tensor(ngram_buckets(q.text)) for q in material.asked]
     heads = Heads(len(programs), size)
     optimiser = torch.optim.AdamW(heads.parameters(), lr=RATE, weight_decay=0.02)
     order = list(range(len(material.asked)))

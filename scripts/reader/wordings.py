@@ -27,9 +27,9 @@ from simulator.world.facts.domain_schema import (
     attributes_of,
     domain_of_kind,
 )
+from simulator.world.language.answer_program import UNITS
 from simulator.world.language.expression_parser import parse
-from simulator.world.language.expression_types import meaning
-from simulator.world.language.program import UNITS
+from simulator.world.language.expression_types import expression_type
 from simulator.world.language.voices.need_reader import Need as Want
 from simulator.world.language.voices.need_reader import read_slot, result_of
 
@@ -168,7 +168,7 @@ class _Kind:
             before = parent.meanings[kind] if parent else None
             answers = before.kinds if before and before.result == "thing" else ()
             results = {slot: result_of(said, kind) for slot, said in slots.items()}
-            means = meaning(answer, kind, answers, results)
+            means = expression_type(answer, kind, answers, results)
         except DataError:
             return None
         want = Want(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import UsageError
 from simulator.cluster.machines import Machines
-from simulator.message_text import counted
-from simulator.parts.hosting_options import Hosting
+from simulator.parts.isolation_options import IsolationOptions
+from simulator.readable_text import counted
 from simulator.run.run_config import GLASSES, command_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def execute(
     *,
     concurrency: int = 16,
     max_cost: float | None = None,
-    hosting: Hosting = Hosting(),
+    hosting: IsolationOptions = IsolationOptions(),
     machines: Machines = Machines(),
     again: bool = False,
 ) -> None:
@@ -34,7 +34,7 @@ def execute(
     kept."""
     from mmrag.cache import CacheStats
     from simulator.store.run_store import RunStore
-    from simulator.terminal.cost_cap import counted_conversations
+    from simulator.terminal.cost_cap import conversation_progress
     from simulator.terminal.event_loops import run_to_end
     from simulator.terminal.interruption import interruptible
 
@@ -59,7 +59,7 @@ def execute(
         store.set_meta("plan", {**promised, "capacity": made.capacity})
         total = promised["conversations"]
         with (
-            counted_conversations(total, max_cost=max_cost, shown=parts.progress) as advance,
+            conversation_progress(total, max_cost=max_cost, shown=parts.progress) as advance,
             made.opened(),
         ):
             saved = run_to_end(made.hold(store, advance))
@@ -69,7 +69,7 @@ def execute(
             store.set_meta("cache", saved)
 
 
-def _holding(parts: Parts, plan: Plan, hosting: Hosting, machines: Machines) -> RunBackend:
+def _holding(parts: Parts, plan: Plan, hosting: IsolationOptions, machines: Machines) -> RunBackend:
     """Where conversations are held."""
     if machines.backend == "ray":
         if parts.settings.spoken != "none":
@@ -84,8 +84,8 @@ def _holding(parts: Parts, plan: Plan, hosting: Hosting, machines: Machines) -> 
 
 def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
     """How much there is to hold; says what will not be as somebody may expect."""
-    from simulator.run.runner import conversations
-    from simulator.terminal.progress import say
+    from simulator.run.runner import planned_conversations
+    from simulator.terminal.progress import print_to_stderr
 
     count = parts.count()
     conditions, without = plan.conditions(picture=True), plan.conditions(picture=False)
@@ -95,16 +95,20 @@ def _promised(parts: Parts, plan: Plan) -> dict[str, Any]:
         if parts.progress:
             what = counted(text, "session"), f"{len(without)} times" if without[1:] else "once"
             most = "at most " if plan.stages else ""  # what the data cannot give is told below
-            say(f"{what[0]} without a picture: held {most}{what[1]}, as nothing can happen to one.")
+            print_to_stderr(
+                f"{what[0]} without a picture: held {most}{what[1]}, as nothing can happen to one."
+            )
     left_out = parts.left_out()
     if plan.stages:
-        total = sum(1 for _ in conversations(parts.sessions(), plan, parts.optics))
+        total = sum(1 for _ in planned_conversations(parts.sessions(), plan, parts.optics))
     for stage, (why, many) in left_out.items() if parts.progress else ():
-        say(f"stage {stage} is left out of {many} of {counted(count, 'conversation')}: {why}.")
+        print_to_stderr(
+            f"stage {stage} is left out of {many} of {counted(count, 'conversation')}: {why}."
+        )
     if parts.progress and (lost := parts.unsearched_faults()):
-        say(f"this run searches nothing, so no turn will feel {', '.join(lost)}.")
+        print_to_stderr(f"this run searches nothing, so no turn will feel {', '.join(lost)}.")
     if parts.progress and (why := parts.unsearched_pages()):
-        say(why)
+        print_to_stderr(why)
     promised = {"sessions": count, "degradations": conditions, "conversations": total}
     return {**promised, "left_out": left_out} if left_out else promised
 
@@ -120,7 +124,7 @@ def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool =
     from simulator.store.run_store import RunStore
     from simulator.terminal.event_loops import run_to_end
     from simulator.terminal.interruption import interruptible
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
     RunReader(folder).close()  # a folder that is no run is refused, not made one
     chosen = FallbackJudge(ready_judge(judge))
@@ -128,7 +132,7 @@ def rejudge(folder: Path, judge: str, *, concurrency: int = 16, progress: bool =
     with (
         interruptible(f"what was committed to {folder}", again),
         RunStore(folder) as store,
-        stage_bars(shown=progress) as advance,
+        progress_bars(shown=progress) as advance,
     ):
         work = rejudge_run(store, chosen, concurrency, on_progress=partial(advance, "judging"))
         return run_to_end(work)

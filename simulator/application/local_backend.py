@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from mmrag.agent_hooks import capacity, end_agent
 from mmrag.cache import CacheStats
-from simulator.parts.hosting_options import Hosting
-from simulator.parts.run_folder import claim_ears
+from simulator.parts.isolation_options import IsolationOptions
+from simulator.parts.run_folder import bind_run_ears
 from simulator.run.runner import run_sessions
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class RunBackend(Protocol):
 class LocalBackend:
     """One agent, in this process."""
 
-    def __init__(self, parts: Parts, plan: Plan, hosting: Hosting) -> None:
+    def __init__(self, parts: Parts, plan: Plan, hosting: IsolationOptions) -> None:
         self._parts, self._plan = parts, plan
         self._agent = parts.host_agent(hosting, plan.concurrency)
         self._sessions, self._wearers = parts.sessions(), parts.wearers
@@ -57,7 +57,7 @@ class LocalBackend:
         """Hold all that is not held yet."""
         hearing = self._hearing
         if hearing is not None:
-            claim_ears(store, hearing.ids)
+            bind_run_ears(store, hearing.ids)
             hearing.keep = store.keep_sounds
         try:
             await run_sessions(

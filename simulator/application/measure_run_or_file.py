@@ -24,7 +24,7 @@ from simulator.terminal.rich_text import as_html, as_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from mmrag.encoders.vector_cache import CachedTexts
+    from mmrag.encoders.vector_cache import CachedTextEncoder
     from mmrag.judges.measure_registry import Measurer
     from mmrag.protocols import Model
     from simulator.store.run_reader import RunReader
@@ -149,7 +149,7 @@ def measure(
         return found if folder == path else replace(found, unusable=_unusable(store))
 
 
-def paid_model(store: RunStore, model: str | Model, max_cost: float | None) -> Model:
+def cost_capped_model(store: RunStore, model: str | Model, max_cost: float | None) -> Model:
     """A model whose answers are kept in a run, and which stops at its cost."""
     from mmrag.models import models
     from simulator.application.measure_replies import model_paid_once
@@ -171,13 +171,13 @@ def model_name(model: str | Model) -> str:
     return model if isinstance(model, str) else type(model).__qualname__
 
 
-def cached_encoder(spec: str) -> CachedTexts:
+def cached_encoder(spec: str) -> CachedTextEncoder:
     """A text encoder that encodes no text twice, not even in another run."""
     from mmrag.encoders import text_encoders
-    from mmrag.encoders.vector_cache import CachedTexts
+    from mmrag.encoders.vector_cache import CachedTextEncoder
     from simulator.parts.agent_resources import shipped_vectors
 
-    return CachedTexts(text_encoders.create(spec), shipped_vectors())
+    return CachedTextEncoder(text_encoders.create(spec), shipped_vectors())
 
 
 def _takers(
@@ -192,7 +192,7 @@ def _takers(
     from mmrag.judges import measure_registry as measuring
 
     if model is not None:
-        kept = paid_model(store, model, max_cost)
+        kept = cost_capped_model(store, model, max_cost)
         compared = set(measuring.BY_ENCODER).intersection(wanted)
         chosen = cached_encoder(encoder) if compared else None
         return measuring.model_measurers(
@@ -214,7 +214,7 @@ def _unusable(store: RunReader) -> tuple[str, ...]:
 
 def _found(store: RunReader, rows: int) -> Measured:
     from simulator.reports.figures.measure_tables import measured
-    from simulator.run.results.turn_results import main_of
+    from simulator.run.results.run_scoring import main_of
 
     main = main_of(store.conditions() or ["clean"])
     found = measured(store, main) or {}

@@ -24,7 +24,7 @@ from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, TurnResult
 from simulator.datasets.session_source import SessionSource
 from simulator.parts.live_wearers import make_wearers
-from simulator.parts.run_folder import claim_run, fresh_out
+from simulator.parts.run_folder import bind_run_config, fresh_out
 from simulator.parts.run_parts import Parts
 from simulator.run.agent_slots import AgentSlots
 from simulator.run.capture_optics import CaptureOptics
@@ -32,11 +32,11 @@ from simulator.run.engine import broken_turns
 from simulator.run.live_conversation import Wearers, as_heard
 from simulator.run.person_turn import hold_turn, keep
 from simulator.run.run_config import RunConfig, read_config
-from simulator.run.runner import conversations, labelled, seen_under
+from simulator.run.runner import mark_condition, planned_conversations, seen_under
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.wearer.goals import goal_in_words
-from simulator.wearer.person import PersonTalk, resume_talk
+from simulator.wearer.human_wearer import PersonTalk, resume_talk
 from simulator.wearer.wearer_view import sight_of
 
 MOST_WORDS = 2000
@@ -232,7 +232,7 @@ class PersonRuns:
 
     def _claim(self, store: RunStore, config: RunConfig) -> None:
         """Make a run its config's own, or refuse to go on with what does not belong together."""
-        claim_run(
+        bind_run_config(
             store, config, data=self._world(config).source.fingerprint,
             index=self._index_of(config.data), judge=self._judge(config).id,
         )  # fmt: skip
@@ -253,7 +253,7 @@ class PersonRuns:
         plan = parts.plan(1)
         last: PersonRunState | None = None
         for number, (position, agenda, condition) in enumerate(
-            conversations(parts.sessions(), plan, CaptureOptics(links=plan.links)), 1
+            planned_conversations(parts.sessions(), plan, CaptureOptics(links=plan.links)), 1
         ):
             found, begun = run.turns(agenda.id, condition), run.begun(agenda.id, condition)
             if found and all(result.status is Status.DATA_ERROR for result in found):
@@ -271,7 +271,7 @@ class PersonRuns:
                 )
             except DataError as error:
                 if isinstance(run, RunStore):
-                    broken = labelled(agenda, condition)
+                    broken = mark_condition(agenda, condition)
                     run.begin_broken(position, broken).result()
                     run.commit(*broken_turns(broken, error)).result()
                 continue

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from simulator.message_text import counted, printable_text
+from simulator.readable_text import counted, printable_text
 from simulator.terminal.rich_text import as_html, as_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from mmrag.metrics.scoring_protocols import TurnScore
-    from simulator.run.results.turn_results import ScoreOptions
+    from simulator.run.results.run_scoring import ScoreOptions
     from simulator.store.run_reader import RunReader
 
 _ROWS = {
@@ -172,7 +172,7 @@ def scores_of(
     by_condition: bool = True,
 ) -> Scores:
     """Figures of a run; `turns` are those of `turns_of`, where they were judged anew already."""
-    from simulator.run.results.turn_results import language_note, score_run, scores_by_condition
+    from simulator.run.results.run_scoring import language_note, score_run, scores_by_condition
 
     conditions: dict[str, dict[str, Any]] = {}
     if by_condition:

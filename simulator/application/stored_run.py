@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from mmrag.protocols import Model
     from simulator.application.measure_run_or_file import Measured
-    from simulator.application.run_verdicts import RunVerdicts
+    from simulator.application.run_human_verdicts import RunHumanVerdicts
     from simulator.run.run_config import RunConfig
 
 
@@ -63,7 +63,7 @@ class Run:
         `degradation` takes one condition alone; `stop`, `agent_errors` and `seed` are the run's
         own where they are left out.
         """
-        from simulator.run.results.turn_results import options_for
+        from simulator.run.results.run_scoring import options_for
 
         with RunReader(self.folder) as reader:
             options = options_for(
@@ -97,9 +97,11 @@ class Run:
 
     def compare(self, *others: Run) -> Comparison:
         """Paired differences of others to this run, turn by turn of the same sessions."""
-        from simulator.reports.comparison.paired_runs import Side, compare_runs
+        from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 
-        return Comparison(compare_runs([Side(folder=str(r.folder)) for r in (self, *others)]))
+        return Comparison(
+            compare_runs([ComparedRun(folder=str(r.folder)) for r in (self, *others)])
+        )
 
     def rejudge(
         self, judge: str = "builtin", *, concurrency: int = 16, progress: bool = True
@@ -128,20 +130,20 @@ class Run:
         approximately, or annotations decide (`judge="labels"`). Nothing is asked twice.
         """
         from simulator.application.measure_run_or_file import measure
-        from simulator.terminal.progress import stage_bars
+        from simulator.terminal.progress import progress_bars
 
-        with stage_bars(shown=progress) as advance:
+        with progress_bars(shown=progress) as advance:
             return measure(
                 self.folder, measures, model=model, judge=judge, prompts=prompts, encoder=encoder,
                 concurrency=concurrency, max_cost=max_cost, on_progress=advance,
             )  # fmt: skip
 
     @property
-    def verdicts(self) -> RunVerdicts:
+    def verdicts(self) -> RunHumanVerdicts:
         """What people say of its replies: give a verdict, a queue to read, agreement, export."""
-        from simulator.application.run_verdicts import RunVerdicts
+        from simulator.application.run_human_verdicts import RunHumanVerdicts
 
-        return RunVerdicts(self.folder)
+        return RunHumanVerdicts(self.folder)
 
     def export(self, path: str | Path, to: str | None = None) -> int:
         """Write all turns for another tool: `parquet`, `jsonl`, `inspect`, `mlflow` or
@@ -167,7 +169,7 @@ class Run:
 
     def _summary(self) -> list[tuple[str, str]]:
         """The headline, on how much it rests, and where the run lies. It never raises."""
-        from simulator.run.results.turn_results import failure_note
+        from simulator.run.results.run_scoring import failure_note
 
         lies = [("run", str(self.folder))]
         try:

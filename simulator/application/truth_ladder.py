@@ -22,8 +22,8 @@ from mmrag.registry import unknown_name_message
 from mmrag.search.session_passages import HandedSearch, SessionSearch
 from simulator.run.engine import Rules, ask_turn, query_of, verdict_on
 from simulator.stages import stage_names
-from simulator.stages.handed_truth import staged
-from simulator.stages.truth import Truth
+from simulator.stages.handed_truth import session_at_stage
+from simulator.stages.truth import TruthSource
 from simulator.world.build.world_manifest import Ladder, Rung, read_manifest
 from simulator.world.sessions import read_world
 from simulator.world.turn_truth import WorldTruth
@@ -78,11 +78,11 @@ def measure_ladder(
 
 
 def query_at(
-    stage: str, session: Session, turn: Turn, truth: Truth, rules: Rules = Rules()
+    stage: str, session: Session, turn: Turn, truth: TruthSource, rules: Rules = Rules()
 ) -> Query:
     """What the agent gets at a stage, after the true answers of the turns before."""
     if stage not in (NOTHING, stage_names.WHOLE):
-        session = staged(session, stage, truth.of(session))
+        session = session_at_stage(session, stage, truth.of(session))
     history = tuple(
         Exchange(query=before.query, reply=before.reference.text)
         for before in session.turns[: turn.index]
@@ -97,7 +97,7 @@ async def ask_ladder(
     sessions: Iterable[Session],
     agent: Agent,
     judge: Judge,
-    truth: Truth,
+    truth: TruthSource,
     stages: Sequence[str],
     *,
     rules: Rules = Rules(),
@@ -133,8 +133,8 @@ async def ask_ladder(
 
 
 def _by_words(folder: Path) -> WebSearch:
-    from mmrag.passages import Cut
+    from mmrag.passages import PassageOptions
     from mmrag.search.index.sources import open_source
-    from mmrag.search.web.word_search import LexicalPageSearch
+    from mmrag.search.web.lexical_search import LexicalPageSearch
 
-    return LexicalPageSearch(open_source(str(folder)).pages, Cut().chunker)
+    return LexicalPageSearch(open_source(str(folder)).pages, PassageOptions().chunker)

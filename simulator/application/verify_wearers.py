@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.errors import ConflictError, ImageError, UsageError
 from mmrag.records import Capture, Record
-from simulator.message_text import counted, summarise_problems
+from simulator.readable_text import counted, summarise_problems
 
 
 class RunProof(Record, frozen=True, kw_only=True):
@@ -61,10 +61,10 @@ def verify_run(folder: Path) -> RunProof:
     from simulator.run.capture_optics import CaptureOptics
     from simulator.run.live_conversation import as_heard
     from simulator.run.run_config import read_config
-    from simulator.run.runner import conversations as held_under
+    from simulator.run.runner import planned_conversations as held_under
     from simulator.run.runner import seen_under
     from simulator.store.run_reader import RunReader
-    from simulator.wearer.person import PersonTalk
+    from simulator.wearer.human_wearer import PersonTalk
     from simulator.wearer.proof import prove, prove_costs, prove_record
     from simulator.wearer.talk import KEY, Talk
     from simulator.wearer.wearer_view import sight_of

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from mmrag.errors import MmragError, error_text
 from simulator.terminal.interruption import Interrupted
-from simulator.terminal.shutdown import command_begins, command_is_done
+from simulator.terminal.shutdown import note_command_began, note_command_done
 
 _MODULES = (
     "runs", "exchange_commands", "plugins", "agents", "world", "search", "reports", "judge",
@@ -85,7 +85,7 @@ def build_command() -> Any:
 
 def main() -> None:
     """Entry point: an expected failure is one paragraph on stderr and a non-zero exit code."""
-    command_begins()
+    note_command_began()
     code: object = 1
     try:
         build_command()()
@@ -108,4 +108,4 @@ def main() -> None:
         code = end.code
         raise
     finally:
-        command_is_done(code)
+        note_command_done(code)

@@ -10,7 +10,7 @@ import typer
 
 from mmrag.errors import DataError, UsageError
 from simulator.cli.options.flags import AsJson
-from simulator.message_text import printable_text
+from simulator.readable_text import printable_text
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -111,8 +111,8 @@ def calibrate(
     from mmrag.errors import ConflictError
     from simulator.run.calibration_trials import (
         asked_whole,
-        play,
         risk_coverage,
+        simulate_calibration,
         trial_features,
         trials_of,
     )
@@ -145,7 +145,7 @@ def calibrate(
     typer.echo(f"{out}: fitted on {found.samples} answers of {turns} turns, {sum(right)} right.")
     first, second, more = (f"{found.bar(silent):.2f}" for silent in range(3))
     typer.echo(f"It speaks above p = {first}, after a silent turn {second}, after more {more}.")
-    played = play(found, whole, wrong_costs=wrong)
+    played = simulate_calibration(found, whole, wrong_costs=wrong)
     shares = f"{played.right:.1%} right, {played.wrong:.1%} wrong"
     typer.echo(f"With nothing handed over: {shares}, multi-turn score {played.score:.3f}.")
     typer.echo("threshold  coverage  risk")
@@ -172,7 +172,7 @@ def ask(
     from mmrag.errors import AgentError, MmragError, error_text
     from mmrag.files.images import LazyImage
     from mmrag.records import Query
-    from simulator.application.agent_limits_notice import agent_limits_notice
+    from simulator.application.own_photo_notice import own_photo_notice
     from simulator.parts.run_parts import Parts
     from simulator.run.run_config import RunConfig
     from simulator.terminal.shutdown import heeding_ctrl_c, stdout_aside
@@ -184,7 +184,7 @@ def ask(
         LazyImage.from_path(image).pil()  # broken: reported before anything is loaded
     parts = Parts(RunConfig(data=data, agent=agent, search=search))
     parts.check_agent()
-    if (knows := agent_limits_notice(agent, data, search)) and not as_json:
+    if (knows := own_photo_notice(agent, data, search)) and not as_json:
         typer.echo(knows, err=True)
     _ = parts.resources  # opened while the terminal still shows how far it is
     failed: list[str] = []

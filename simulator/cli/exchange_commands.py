@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simulator.cli.options.flags import RunFolder
-from simulator.message_text import counted
+from simulator.readable_text import counted
 
 
 def register(app: typer.Typer) -> None:
@@ -50,7 +50,7 @@ def bring_in(
     from mmrag.errors import SpecError
     from simulator.exchange.imports import import_file, import_traces
     from simulator.parts.run_parts import Parts
-    from simulator.run.results.turn_results import verdict_cure
+    from simulator.run.results.run_scoring import verdict_cure
     from simulator.run.run_config import RunConfig
     from simulator.store.run_reader import RunReader
 

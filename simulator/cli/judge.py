@@ -13,7 +13,7 @@ import typer.core
 
 from mmrag.errors import DataError, UsageError
 from simulator.cli.options.flags import AsJson, Concurrency, RunFolder
-from simulator.message_text import counted
+from simulator.readable_text import counted
 
 if TYPE_CHECKING:
     from mmrag.metrics.agreement import Agreement
@@ -56,7 +56,7 @@ def rejudge(
     from simulator.application.execution import rejudge as judge_again
     from simulator.application.scores import scores_of
     from simulator.cli.tables.run_tables import print_scores
-    from simulator.run.results.turn_results import options_for
+    from simulator.run.results.run_scoring import options_for
     from simulator.store.run_reader import RunReader
 
     count = judge_again(folder, judge, concurrency=concurrency)
@@ -174,7 +174,7 @@ def stress(
     """Measure how far a judge can be gamed: adversarial pairs by angle."""
     import msgspec
 
-    from mmrag.judges.stress import read_pairs, sum_angles, tally
+    from mmrag.judges.adversarial_pairs import read_pairs, tally, total_result
     from mmrag.records import Outcome, Usage
     from simulator.parts.preflight import ready_judge
 
@@ -186,7 +186,7 @@ def stress(
             outcomes.append(verdict.outcome)
             usage += verdict.usage
     angles = tally(pairs, outcomes)
-    rows = {angle.name: msgspec.to_builtins(angle) for angle in (*angles, sum_angles(angles))}
+    rows = {angle.name: msgspec.to_builtins(angle) for angle in (*angles, total_result(angles))}
     for row in rows.values():
         del row["name"]
     if as_json:
@@ -238,7 +238,7 @@ def verdicts_of(
 
     from mmrag.judges.fallback import FallbackJudge
     from simulator.run.engine import verdict_on
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
     many = getattr(judge, "judge_many", None)
     asked = FallbackJudge(judge)
@@ -252,7 +252,7 @@ def verdicts_of(
 
         return list(await asyncio.gather(*map(one, items)))
 
-    with stage_bars() as advance:
+    with progress_bars() as advance:
         for start in range(0, len(lines), BATCH):
             part = lines[start : start + BATCH]
             items = [item for _, item in part]

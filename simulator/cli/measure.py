@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simulator.cli.options.flags import AsJson
-from simulator.message_text import counted
+from simulator.readable_text import counted
 
 if TYPE_CHECKING:
     from simulator.application.measure_run_or_file import Measured
@@ -58,9 +58,9 @@ def measure(
     """
     from simulator.application.measure_run_or_file import measure as measure_replies
     from simulator.terminal.interruption import interruptible
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
-    with interruptible("what was committed"), stage_bars() as advance:
+    with interruptible("what was committed"), progress_bars() as advance:
         found = measure_replies(
             target, measures, model=model, judge=judge, prompts=prompts, encoder=encoder, out=out,
             concurrency=concurrency, max_cost=max_cost, on_progress=advance,
@@ -89,13 +89,13 @@ def wikieval(
     """
     from mmrag.judges.measure_registry import encoder_measurers
     from mmrag.judges.papers.ragas import RagasJudge
-    from simulator.application.measure_run_or_file import cached_encoder, paid_model
+    from simulator.application.measure_run_or_file import cached_encoder, cost_capped_model
     from simulator.datasets.papers.wikieval import AnswerPair, read_wikieval
     from simulator.experiments import wikieval as agreement
     from simulator.store.run_store import RunStore
     from simulator.terminal.event_loops import run_to_end
     from simulator.terminal.interruption import interruptible
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
     rows = list(read_wikieval(data))
     pairs = [row for row in rows if isinstance(row, AnswerPair)]
@@ -107,14 +107,14 @@ def wikieval(
             stand_in = agreement.by_measure(encoder_measurers(chosen)[0])
             methods = {"encoder (approximate)": stand_in}
         else:
-            kept = paid_model(store, model, max_cost)
+            kept = cost_capped_model(store, model, max_cost)
             judge = RagasJudge(kept, name=model, encoder=chosen, prompts=prompts)
             methods = {
                 "Ragas": agreement.by_measure(judge),
                 "GPT Score": agreement.by_score(kept),
                 "GPT Ranking": agreement.by_ranking(kept),
             }
-        with stage_bars() as advance:
+        with progress_bars() as advance:
             progress = partial(advance, "comparing")
             work = agreement.agreement(
                 pairs, methods, seed=seed, concurrency=concurrency, on_progress=progress

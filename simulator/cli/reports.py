@@ -39,7 +39,7 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
         **own: Any,
     ) -> None:
         from simulator.reports.figures.report import ReportOptions
-        from simulator.run.results.turn_results import AGENT_ERRORS
+        from simulator.run.results.run_scoring import AGENT_ERRORS
         from simulator.run.stop_policies import StopPolicy
 
         if stop is not None:
@@ -113,13 +113,13 @@ def compare(
 ) -> None:
     """Compare runs of the same sessions: paired differences, tests, flipped turns. Markdown where
     it is piped."""
-    from simulator.reports.comparison.paired_runs import Side, compare_runs
+    from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
     from simulator.reports.draw.markdown import comparison_markdown
     from simulator.reports.draw.write import write_comparison
     from simulator.terminal.rich_text import show_markdown
 
     options = msgspec.structs.replace(options, title=title)
-    found = compare_runs([Side.parse(run) for run in runs], options)
+    found = compare_runs([ComparedRun.parse(run) for run in runs], options)
     if out is not None:
         write_comparison(found, out)
     if as_json:

@@ -16,8 +16,8 @@ from simulator.cli.options.settings import PANELS, PanelledCommand, with_setting
 from simulator.cli.options.shard_options import Address, Backend, Workers
 from simulator.cli.score import score
 from simulator.cluster.machines import Machines
-from simulator.message_text import counted
-from simulator.parts.hosting_options import Hosting
+from simulator.parts.isolation_options import IsolationOptions
+from simulator.readable_text import counted
 
 if TYPE_CHECKING:
     from mmrag.protocols import Agent
@@ -116,7 +116,7 @@ def run(
         found = estimate(Parts(made), folder, concurrency=concurrency)
         print_estimate(found, as_json=as_json)
         return
-    hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
+    hosting = IsolationOptions.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, made, as_json=as_json, again=bool(rerun),
@@ -152,7 +152,7 @@ def glasses(
     from mmrag.local_server import address, listen
     from simulator.glasses.server import GlassesServer
     from simulator.parts.run_folder import default_out
-    from simulator.parts.run_parts import ear_alone
+    from simulator.parts.run_parts import ear_for_apps
     from simulator.run.run_config import GLASSES, load_config, make_config
 
     if {"agent", "search", "tools"} & set(settings):
@@ -162,7 +162,9 @@ def glasses(
     folder = out or default_out(made)
     with listen(host, port) as at:
         where = f"glasses: {address(at, host)} (docs/glasses.md); waiting for an app"
-        pair = GlassesServer(at, host, token, ear=ear_alone(made), on_listening=lambda: _say(where))
+        pair = GlassesServer(
+            at, host, token, ear=ear_for_apps(made), on_listening=lambda: _say(where)
+        )
         _run_and_tell(folder, made, as_json=as_json, again=errors, agent=pair, concurrency=1)
 
 
@@ -187,7 +189,7 @@ def resume(
     """Resume an interrupted run, from the turn after the last one committed."""
     from simulator.application.stored_run import load_run
 
-    hosting = Hosting.read(isolate, isolate_memory, isolate_processes, ready_seconds)
+    hosting = IsolationOptions.read(isolate, isolate_memory, isolate_processes, ready_seconds)
     machines = Machines.read(backend, address, workers, stores, worker_gpus)
     _run_and_tell(
         folder, load_run(folder).settings, as_json=as_json, again=errors,
@@ -303,7 +305,7 @@ def _tell(place: Path, folder: Path, printed: TextIO, *, as_json: bool) -> None:
     from simulator.application.scores import scores_of
     from simulator.cli.tables.run_tables import print_scores
     from simulator.faults.fault_kinds import parse_faults
-    from simulator.run.results.turn_results import (
+    from simulator.run.results.run_scoring import (
         failure_cure,
         failure_note,
         fault_note,

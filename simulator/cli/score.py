@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from mmrag.metrics.scoring_protocols import TurnScore
     from mmrag.records import Verdict
     from simulator.application.scores import Scores
-    from simulator.run.results.kit_scoring import ScoredReply
-    from simulator.run.results.turn_results import ScoreOptions
+    from simulator.run.results.kit_scoring import TurnToScore
+    from simulator.run.results.run_scoring import ScoreOptions
 
 _IN_FLIGHT = 8
 _BY_LINES = "as the lines say"
@@ -64,7 +64,7 @@ def score(
     from mmrag.metrics.scoring_protocols import check_protocol
     from simulator.application.scores import Scores
     from simulator.cli.tables.run_tables import print_scores
-    from simulator.run.results.turn_results import ScoreOptions
+    from simulator.run.results.run_scoring import ScoreOptions
 
     check_protocol(protocol)
     condition = condition or degradation
@@ -92,7 +92,7 @@ def score(
 
 def _run(folder: Path, given: dict[str, Any], asked: _Asked, *, by_condition: bool) -> Scores:
     from simulator.application.scores import scores_of
-    from simulator.run.results.turn_results import options_for, turns_of
+    from simulator.run.results.run_scoring import options_for, turns_of
     from simulator.store.run_reader import RunReader
 
     with RunReader(folder) as reader:
@@ -122,7 +122,7 @@ def _file(file: Path, options: ScoreOptions, asked: _Asked) -> dict[str, Any]:
     from simulator.exchange.read_outcomes import read_turns
     from simulator.run.results.error_texts import error_texts_in
     from simulator.run.results.kit_scoring import as_in_kit
-    from simulator.run.results.turn_results import missing_verdicts
+    from simulator.run.results.run_scoring import missing_verdicts
     from simulator.run.stop_policies import StopPolicy
 
     said = read_turns(file)
@@ -168,7 +168,7 @@ class _Asked:
         self._usual = spec or (NO_JUDGE if official else "builtin")
         self._none = NO_JUDGE
 
-    def verdicts(self, said: list[ScoredReply]) -> list[ScoredReply]:
+    def verdicts(self, said: list[TurnToScore]) -> list[TurnToScore]:
         """The turns, with a verdict on each reply that is left to the judge.
 
         Verdicts that are there stand, unless a judge was named.
@@ -187,7 +187,7 @@ class _Asked:
             found[place] = _with(said[place], verdict)
         return found
 
-    def _judged(self, said: list[ScoredReply]) -> Sequence[Verdict]:
+    def _judged(self, said: list[TurnToScore]) -> Sequence[Verdict]:
         from mmrag.records import Outcome, Verdict
         from simulator.cli.judge import verdicts_of
         from simulator.parts.preflight import ready_judge
@@ -201,7 +201,7 @@ class _Asked:
         return [v for part in verdicts_of(lines, judge, _IN_FLIGHT) for _, v in part]
 
 
-def _with(said: ScoredReply, verdict: Verdict) -> ScoredReply:
+def _with(said: TurnToScore, verdict: Verdict) -> TurnToScore:
     turn = msgspec.structs.replace(
         said.turn,
         outcome=verdict.outcome,

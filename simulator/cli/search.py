@@ -76,11 +76,11 @@ def _build(
     from mmrag.search.index.build import build_index
     from mmrag.search.index.sources import open_source
     from simulator.parts import shipped_index
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
     chunker = Chunker(tokens=tokens, overlap=overlap)
     kept = EmbeddingCache(cache, shipped_index.vectors())
-    with stage_bars() as advance:
+    with progress_bars() as advance:
         build_index(
             open_source(source), out, chunker=chunker, cache=kept, shard=shard,
             on_progress=advance, **how,
@@ -170,12 +170,12 @@ def search_eval(
 ) -> None:
     """Measure hits, recall, MRR and nDCG of both searches on a world's questions, by slice."""
     from mmrag.search.index.open import open_index
-    from simulator.experiments.search_eval import evaluate, print_figures
-    from simulator.terminal.progress import stage_bars
+    from simulator.experiments.search_eval import evaluate_searches, print_figures
+    from simulator.terminal.progress import progress_bars
 
     opened = open_index(index, reranker=rerank)
-    with stage_bars() as advance:
-        figures = evaluate(
+    with progress_bars() as advance:
+        figures = evaluate_searches(
             world, opened, split=split, limit=limit, conditions=degrade, what=what, seed=seed,
             on_progress=advance,
         )  # fmt: skip
@@ -213,10 +213,10 @@ def serve(
             "Others cannot call it yet: name the address they use with --allow-host.", err=True
         )
     if crag_kg is not None:
-        from simulator.parts.toolboxes import open_stage
+        from simulator.parts.toolboxes import open_crag_world
         from simulator.world.crag.kg.server import serve_kg
 
-        stage, _ = open_stage(crag_kg)
+        stage, _ = open_crag_world(crag_kg)
         with listen(host, port) as at:
             typer.echo(
                 f"serving CRAG's mock API over {crag_kg} at {address(at, host)}; Ctrl-C ends it",

@@ -14,7 +14,7 @@ from simulator.cli.options.flags import AsJson
 from simulator.cli.options.shard_options import ShardOption, made_shard
 
 if TYPE_CHECKING:
-    from simulator.world.build.request import Request
+    from simulator.world.build.world_request import WorldRequest
 
 Folder = Annotated[Path, typer.Argument(help="The world's folder.")]
 
@@ -61,11 +61,11 @@ def new(
 ) -> None:
     """Write a world. The same command continues after an interruption."""
     from simulator.terminal.interruption import interruptible
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
     with interruptible("what was written of the world"):
         from simulator.world.build.folder import build
-        from simulator.world.build.request import make_difficulty, make_request
+        from simulator.world.build.world_request import make_difficulty, make_request
         from simulator.world.language.voices.voice_reader import describe_voices
 
         request = make_request(
@@ -81,7 +81,7 @@ def new(
         work = partial(_share, request, out, workers)
         if made_shard(shard, work):
             return
-        with stage_bars() as tell:
+        with progress_bars() as tell:
             manifest = build(request, out, workers=workers, fresh=fresh, progress=tell)
     if as_json:
         typer.echo(json.dumps({"folder": str(out), **manifest}))
@@ -94,11 +94,11 @@ def new(
     )
 
 
-def _share(request: Request, out: Path, workers: int, shard: Shard) -> None:
-    from simulator.terminal.progress import stage_bars
+def _share(request: WorldRequest, out: Path, workers: int, shard: Shard) -> None:
+    from simulator.terminal.progress import progress_bars
     from simulator.world.build.folder import build_shard
 
-    with stage_bars() as tell:
+    with progress_bars() as tell:
         build_shard(request, out, shard, workers=workers, progress=tell)
 
 
@@ -159,12 +159,12 @@ def crag(
 ) -> None:
     """Write questions about a world in CRAG's form, with web pages, for `--data crag:FILE`."""
     from mmrag.errors import UsageError
-    from simulator.message_text import counted
-    from simulator.parts.toolboxes import open_stage
+    from simulator.parts.toolboxes import open_crag_world
+    from simulator.readable_text import counted
     from simulator.world.crag.crag_rows import crag_rows, write_rows
 
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise UsageError(f"{out}: no file can be written there; give one in a folder that exists.")
-    stage, _ = open_stage(world)
+    stage, _ = open_crag_world(world)
     many = write_rows(crag_rows(stage, questions, pages=pages, seed=seed), out)
     typer.echo(f"{out}: {counted(many, 'question')}, {pages} pages each")

@@ -13,14 +13,14 @@ import msgspec
 from mmrag.cache import CacheStats
 from mmrag.errors import MmragError
 from mmrag.records import Session, TurnResult
-from simulator.cluster.driver import hold_on_cluster
+from simulator.cluster.driver import run_on_cluster
 from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import join_cluster, load_ray
 from simulator.cluster.shard_keeper import LeasedConversation
-from simulator.cluster.worker import Job
-from simulator.parts.hosting_options import Hosting
+from simulator.cluster.worker import WorkerSetup
+from simulator.parts.isolation_options import IsolationOptions
 from simulator.run.live_conversation import break_off
-from simulator.run.runner import conversations
+from simulator.run.runner import planned_conversations
 
 if TYPE_CHECKING:
     from simulator.parts.run_parts import Parts
@@ -34,7 +34,9 @@ class ClusterBackend:
     capacity: int | None = None
     """Each worker's agent has its own."""
 
-    def __init__(self, parts: Parts, plan: Plan, hosting: Hosting, machines: Machines) -> None:
+    def __init__(
+        self, parts: Parts, plan: Plan, hosting: IsolationOptions, machines: Machines
+    ) -> None:
         load_ray()  # before an index is built for nothing
         self._parts, self._plan = parts, plan
         self._hosting, self._machines = hosting, machines
@@ -51,7 +53,7 @@ class ClusterBackend:
         workers = self._workers()
         folder = self._parts.search_folder
         place = self._parts.elsewhere or ("none" if folder is None else str(folder.absolute()))
-        job = Job(
+        job = WorkerSetup(
             config=msgspec.structs.replace(self._parts.settings, search=place),
             folder=str(Path.cwd()),
             hosting=self._hosting,
@@ -62,8 +64,8 @@ class ClusterBackend:
         )
 
         sessions = self._parts.sessions
-        summary, cache = await hold_on_cluster(
-            sessions, conversations(sessions(), self._plan, self._parts.optics), job, store,
+        summary, cache = await run_on_cluster(
+            sessions, planned_conversations(sessions(), self._plan, self._parts.optics), job, store,
             self._machines, workers=workers, on_progress=advance,
             break_off=None if self._wearers is None else self._break_off,
         )  # fmt: skip

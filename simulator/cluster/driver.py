@@ -21,9 +21,9 @@ from simulator.cluster.ray_connection import ProcessLost, await_call, load_ray
 from simulator.cluster.schedule import QueuedConversation, Schedule, WorkerSeat
 from simulator.cluster.session_lookup import Sessions
 from simulator.cluster.shard_keeper import Keeper, LeasedConversation
-from simulator.cluster.worker import Job, Ready, Worker, cache_of, decode_progress
+from simulator.cluster.worker import Ready, Worker, WorkerSetup, decode_progress, total_cache_stats
 from simulator.run.engine import broken_turns
-from simulator.run.runner import Progress, labelled
+from simulator.run.runner import Progress, mark_condition
 from simulator.store.leases import copy_shards_while_written
 from simulator.store.run_store import RunStore
 from simulator.store.shard_files import shard_of
@@ -68,10 +68,10 @@ class ClusterSummary(Record, frozen=True, kw_only=True):
         )
 
 
-async def hold_on_cluster(
+async def run_on_cluster(
     sessions: Work,
     items: Iterator[tuple[int, Session, str]],
-    job: Job,
+    job: WorkerSetup,
     store: RunStore,
     machines: Machines,
     *,
@@ -110,7 +110,7 @@ class _Driver:
     def __init__(
         self,
         sessions: Work,
-        job: Job,
+        job: WorkerSetup,
         store: RunStore,
         machines: Machines,
         workers: int,
@@ -179,7 +179,7 @@ class _Driver:
         """What the caches of the workers that are left have saved."""
         asked = [place.worker.stats.remote() for place in self._places if place.worker is not None]
         told = await asyncio.gather(*map(await_call, asked), return_exceptions=True)
-        return cache_of([said for said in told if isinstance(said, bytes)])
+        return total_cache_stats([said for said in told if isinstance(said, bytes)])
 
     async def close(self) -> int:
         """Let the workers go, then close the shards. Returns how many turns came too late."""
@@ -270,7 +270,7 @@ class _Driver:
             agenda = await self._sessions.get(item.position, item.session_id)
             if session is not None and self._break_off is not None:
                 return await self._break_off(agenda, session, why, kept)
-            session = labelled(agenda, item.degradation)
+            session = mark_condition(agenda, item.degradation)
             await kept.begin_broken(item.position, session)
         rest = broken_turns(session, why, Status.AGENT_ERROR)[len(kept.done) :]
         if rest:

@@ -18,11 +18,11 @@ from mmrag.protocols import Agent
 from mmrag.records import Reply, TurnResult, Verdict, decode_as, encode
 from simulator.cluster.session_lookup import Sessions
 from simulator.cluster.shard_keeper import LeasedConversation, LeaseLost
-from simulator.parts.hosting_options import Hosting
+from simulator.parts.isolation_options import IsolationOptions
 from simulator.parts.run_parts import Parts
 from simulator.run.agent_slots import AgentSlots
 from simulator.run.run_config import RunConfig
-from simulator.run.runner import Conversations, Progress
+from simulator.run.runner import ConversationRunner, Progress
 from simulator.store.provenance import revision
 from simulator.store.shard_files import shard_of
 
@@ -33,13 +33,13 @@ def _commit() -> str | None:
     return None if found is None else found.partition("+")[0]
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+class WorkerSetup(msgspec.Struct, frozen=True, kw_only=True):
     """What every worker makes for itself, and must find to be what the driver found."""
 
     config: RunConfig
     folder: str
     """Where the command was called: what its settings name lies from here."""
-    hosting: Hosting
+    hosting: IsolationOptions
     concurrency: int
     """Conversations at once in one worker."""
     data: str
@@ -59,7 +59,7 @@ class Worker:
     """An actor: one agent, and as many conversations at once as it is given."""
 
     def __init__(self, job: bytes, keepers: list[Any]) -> None:
-        self._job = msgspec.json.decode(job, type=Job)
+        self._job = msgspec.json.decode(job, type=WorkerSetup)
         self._keepers = keepers
         self._cache = Cache()
 
@@ -116,7 +116,7 @@ class Worker:
         plan = parts.plan(job.concurrency, ready_seconds=job.hosting.ready_seconds)
         self._cache = parts.cache
         self._sessions = Sessions(parts.sessions, keep=4 * job.concurrency)
-        self._conversations = Conversations(
+        self._conversations = ConversationRunner(
             agent, parts.judge, plan, parts.optics, ThreadPoolExecutor(cores()),
             AgentSlots(agent, seconds=plan.ready_seconds).place,
             parts.wearers,
@@ -134,7 +134,7 @@ def decode_progress(data: bytes) -> Progress:
     return decode_as(Progress, data)
 
 
-def cache_of(stats: list[bytes]) -> CacheStats:
+def total_cache_stats(stats: list[bytes]) -> CacheStats:
     """What several workers' caches saved together."""
     total = CacheStats()
     for data in stats:

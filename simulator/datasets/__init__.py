@@ -2,7 +2,7 @@
 
 `open_data` takes what the command line takes: `mini`, a folder or a file whose reader is known by
 what is in it, or `READER:PLACE`. Other packages add readers by the entry-point group
-`mmrag.readers`: a function of a place (text) and a `Reading`.
+`mmrag.readers`: a function of a place (text) and a `ReadOptions`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import SpecError
 from mmrag.registry import Registry
-from simulator.datasets.read_options import Reading
+from simulator.datasets.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from simulator.datasets.session_source import SessionSource
@@ -34,9 +34,9 @@ readers: Registry[SessionSource] = Registry(
         "hf": "simulator.datasets.own.own_data:open_table",
         "album": "simulator.datasets.own.album:open_album",
         "garage": "simulator.datasets.papers.garage_questions:open_garage",
-        "crag-mm-diagnostics": "simulator.datasets.papers.diagnostics:open_diagnostics",
+        "crag-mm-diagnostics": "simulator.datasets.papers.crag_mm_diagnostics:open_diagnostics",
         "crag": "simulator.datasets.papers.crag:open_crag",
-        "crud": "simulator.datasets.papers.crud:open_crud",
+        "crud": "simulator.datasets.papers.crud_rag:open_crud",
         "run": "simulator.exchange.run_as_data:open_run",
     },
 )
@@ -64,7 +64,7 @@ def open_data(
         raise SpecError(f"--as-kit {as_kit} is for crag-mm:FOLDER-OR-HUB-ID; {spec!r} is another.")
     if pictures and name not in _OWN:
         raise SpecError(f"--pictures is for data of your own; {spec!r} brings its pictures.")
-    reading = Reading(
+    reading = ReadOptions(
         split=split,
         as_captured=as_captured,
         without=without,

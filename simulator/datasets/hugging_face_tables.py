@@ -16,7 +16,7 @@ import msgspec
 
 from mmrag.errors import DataError, SpecError, Unavailable
 from simulator.datasets.content_hashes import ContentHashes
-from simulator.datasets.unreadable_row import words_of
+from simulator.datasets.unreadable_row import unreadable_reason
 
 _ROWS = 16
 """Rows decoded at once: a row carries a picture of up to megabytes."""
@@ -187,7 +187,7 @@ def _rows(batch: Any, file: Path, first: int) -> Iterator[dict[str, Any] | DataE
         try:
             yield cell.to_pylist()[0]
         except Exception as error:
-            yield DataError(words_of(f"{file}, row {number}", error))
+            yield DataError(unreadable_reason(f"{file}, row {number}", error))
 
 
 def _schema(file: Path) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mmrag.records import Record
 
 
-class Reading(Record, frozen=True, kw_only=True):
+class ReadOptions(Record, frozen=True, kw_only=True):
     """Each reader takes of it what concerns it."""
 
     split: str = "multi-turn"

@@ -35,7 +35,7 @@ def problem_of(session: Session) -> str | None:
     return None
 
 
-def words_of(place: str, error: Exception) -> str:
+def unreadable_reason(place: str, error: Exception) -> str:
     """Why a row cannot be read, with its place."""
     if isinstance(error, DataError):
         return str(error)

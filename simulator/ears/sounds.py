@@ -73,13 +73,13 @@ def read(data: bytes, *, name: str = "sound") -> Sound:
         samples, rate = _wav(data, name)
     except (wave.Error, EOFError):  # no WAV, or one of an unusual coding
         samples, rate = _decoded(data, name), RATE
-    sound = at_rate(samples, rate)
+    sound = sound_from_rate(samples, rate)
     if len(sound.samples) < RATE // 20 or not np.any(np.abs(sound.samples) > 1e-4):
         raise DataError(f"{name}: holds no sound; record it again.")
     return sound
 
 
-def at_rate(samples: NDArray[Any], rate: int) -> Sound:
+def sound_from_rate(samples: NDArray[Any], rate: int) -> Sound:
     """Samples of another rate as a sound."""
     if rate != RATE and len(samples):
         from scipy.signal import resample_poly

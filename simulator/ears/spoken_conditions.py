@@ -38,12 +38,12 @@ def parse_spoken(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_spec(part) for part in named))
 
 
-def split(condition: str) -> tuple[str, str]:
+def split_spoken(condition: str) -> tuple[str, str]:
     """A condition's picture and its spoken part, which is empty where questions are typed; the way
     back is `spoken_condition`.
 
-    >>> split("low-light@3+street@1"), split("quiet"), split("low-light@3+blurred@1")
-    (('low-light@3', 'street@1'), ('clean', 'quiet'), ('low-light@3+blurred@1', ''))
+    >>> [split_spoken(c) for c in ("low-light@3+street@1", "quiet", "rotated@3+blurred@1")]
+    [('low-light@3', 'street@1'), ('clean', 'quiet'), ('rotated@3+blurred@1', '')]
     """
     before, _, last = condition.rpartition("+")
     if last.partition("@")[0] in (QUIET, *KINDS):

@@ -43,7 +43,7 @@ voices: Registry[Voice] = Registry(
     group="mmrag.voices",
     builtin={
         "piper": "simulator.ears.piper_and_whisper:Piper",
-        "command": "simulator.ears.external_ears:ProgramVoice",
+        "command": "simulator.ears.external_speech:ProgramVoice",
         "tones": "simulator.ears.tones:ToneVoice",
     },
 )
@@ -53,8 +53,8 @@ ears: Registry[Ear] = Registry(
     group="mmrag.ears",
     builtin={
         "whisper": "simulator.ears.piper_and_whisper:Whisper",
-        "openai": "simulator.ears.external_ears:Endpoint",
-        "command": "simulator.ears.external_ears:ProgramEar",
+        "openai": "simulator.ears.external_speech:EndpointEar",
+        "command": "simulator.ears.external_speech:ProgramEar",
         "tones": "simulator.ears.tones:ToneEar",
     },
 )

@@ -43,7 +43,7 @@ def imported_turn(
     )
 
 
-def never_asked(session: str, condition: str, turn: Turn) -> TurnResult:
+def unasked_turn(session: str, condition: str, turn: Turn) -> TurnResult:
     """A turn of a conversation that ended before it: it belongs to the score."""
     return TurnResult(
         session_id=session,

@@ -15,7 +15,7 @@ from mmrag.errors import DataError
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import NOT_ASKED, NOTHING_TO_JUDGE, JudgeItem, Outcome, Status, Vote
 from simulator.datasets.result_lines import ResultRow, read_rows
-from simulator.run.results.kit_scoring import ScoredReply
+from simulator.run.results.kit_scoring import TurnToScore
 from simulator.store.run_table import COLUMNS, OWN
 
 _OUTCOMES = {
@@ -33,13 +33,13 @@ _KITS = (
 _KNOWN = frozenset((*_OURS, *_KITS, *COLUMNS))
 
 
-def read_turns(path: Path, *, several: bool = False) -> list[ScoredReply]:
+def read_turns(path: Path, *, several: bool = False) -> list[TurnToScore]:
     """All turns of the file, checked: known fields and outcomes, no turn twice, no gap.
 
     With `several` the same sessions may stand there under several conditions, as in the export of a
     run that has them. Without, that is refused: they are no more conversations of one score.
     """
-    found: list[ScoredReply] = []
+    found: list[TurnToScore] = []
     places: dict[tuple[str, str, int], int] = {}
     ego: dict[str, bool | None] = {}
     for row in read_rows(path):
@@ -84,7 +84,7 @@ def condition_of(row: ResultRow) -> str:
     return str(row.get("degradation") or "clean")
 
 
-def _said(row: ResultRow) -> ScoredReply:
+def _said(row: ResultRow) -> TurnToScore:
     row.check(_KNOWN.union(name for name in row.given if name.startswith(OWN)))
     index = row.whole("turn_index")
     if index < 0:
@@ -105,7 +105,7 @@ def _said(row: ResultRow) -> ScoredReply:
         query_type=_word(row, "query_type") or _word(row, "query_category"),
         dynamism=_word(row, "dynamism"),
     )
-    return ScoredReply(turn=turn, item=item, is_judged=outcome is not None)
+    return TurnToScore(turn=turn, item=item, is_judged=outcome is not None)
 
 
 def _word(row: ResultRow, name: str) -> str:

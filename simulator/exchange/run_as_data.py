@@ -14,12 +14,12 @@ import msgspec
 
 from mmrag.errors import DataError
 from mmrag.records import Session, encode
-from simulator.datasets.read_options import Reading
+from simulator.datasets.read_options import ReadOptions
 from simulator.store.run_reader import RunReader
 from simulator.wearer.talk import KEY
 
 
-def open_run(place: str, _reading: Reading) -> RunAsData:
+def open_run(place: str, _reading: ReadOptions) -> RunAsData:
     """The conversations of a run."""
     return RunAsData(Path(place))
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from mmrag.metrics.scoring_protocols import adjacent_sessions, score
+from mmrag.metrics.scoring_protocols import score, stream_sessions
 from mmrag.records import Record, Session, TurnResult
-from simulator.run.results.turn_results import options_for, scores_by_condition, turns_of
+from simulator.run.results.run_scoring import options_for, scores_by_condition, turns_of
 from simulator.run.run_config import RunConfig
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
@@ -95,7 +95,7 @@ def talks(run: RunReader, facts: RunFacts) -> Iterator[ExportedTalk]:
     options = options_for(run)
     stop = StopPolicy.parse(options.stop, seed=options.seed).rule
     scores: dict[str, float | None] = {}
-    for rows in adjacent_sessions(turns_of(run, options)):
+    for rows in stream_sessions(turns_of(run, options)):
         found = score(rows, stop=stop, resamples=0)["all"]
         scored = found["total"]
         scores[rows[0].session_id] = found["mean_multi_turn_conversation_score"] if scored else None

@@ -13,7 +13,7 @@ from mmrag.records import Reference, Reply, Session, Status, Turn, TurnResult, V
 from simulator.datasets.result_lines import ResultRow, read_rows
 from simulator.exchange.imported_conversation import ImportedConversation
 from simulator.exchange.read_outcomes import condition_of, read_turns
-from simulator.run.results.kit_scoring import ScoredReply
+from simulator.run.results.kit_scoring import TurnToScore
 
 _WITHOUT_REPLY = (
     Status.AGENT_ERROR, Status.TIMEOUT, Status.DATA_ERROR, Status.EAR_ERROR,
@@ -29,7 +29,7 @@ def holds_turns(path: Path) -> bool:
 
 def read_turn_file(path: Path) -> Iterator[ImportedConversation]:
     """Every conversation of the file, in the order of their first lines."""
-    conversations: dict[tuple[str, str], list[tuple[ScoredReply, ResultRow]]] = {}
+    conversations: dict[tuple[str, str], list[tuple[TurnToScore, ResultRow]]] = {}
     for said, row in zip(read_turns(path, several=True), read_rows(path), strict=True):
         if said.item is None and _unanswered(row) is None:
             raise DataError(
@@ -44,7 +44,7 @@ def read_turn_file(path: Path) -> Iterator[ImportedConversation]:
 
 
 def _conversation(
-    name: str, condition: str, turns: list[tuple[ScoredReply, ResultRow]]
+    name: str, condition: str, turns: list[tuple[TurnToScore, ResultRow]]
 ) -> ImportedConversation:
     fault = "" if condition == "clean" else condition  # of a picture that is not here
     asked = tuple(_turn(index, said, row) for index, (said, row) in enumerate(turns))
@@ -53,7 +53,7 @@ def _conversation(
     return ImportedConversation(session, results)
 
 
-def _turn(index: int, said: ScoredReply, row: ResultRow) -> Turn:
+def _turn(index: int, said: TurnToScore, row: ResultRow) -> Turn:
     references = said.item.references if said.item else (str(row.get("references") or ""),)
     turn = said.turn
     return Turn(
@@ -68,7 +68,7 @@ def _turn(index: int, said: ScoredReply, row: ResultRow) -> Turn:
     )
 
 
-def _result(session: Session, index: int, said: ScoredReply, row: ResultRow) -> TurnResult:
+def _result(session: Session, index: int, said: TurnToScore, row: ResultRow) -> TurnResult:
     query, condition = session.turns[index].query, session.degradation
     if said.item is None:
         return TurnResult(

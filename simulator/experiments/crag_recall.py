@@ -20,7 +20,7 @@ from mmrag.records import Passage, Record, Session
 FALSE_PREMISE = "invalid question"
 
 
-class FirstPage(Record, frozen=True, kw_only=True):
+class FirstAnsweringPage(Record, frozen=True, kw_only=True):
     """Which page of a question is the first that answers it."""
 
     answer_from: str
@@ -29,29 +29,31 @@ class FirstPage(Record, frozen=True, kw_only=True):
     """Its place, from 1; None where no page does."""
 
 
-async def first_pages(
+async def first_answering_pages(
     sessions: Iterable[Session],
     model: Model | None = None,
     *,
     concurrency: int = 8,
     on_progress: Callable[[int], None] = lambda _done: None,
-) -> list[FirstPage]:
+) -> list[FirstAnsweringPage]:
     """One for each question that has a reference which a page could state, in no order."""
     asked = iter(_answerable(sessions))
-    found: list[FirstPage] = []
+    found: list[FirstAnsweringPage] = []
 
     async def worker() -> None:
         for session in asked:
             turn = session.turns[0]
             place = await _first(session, model)
-            found.append(FirstPage(answer_from=turn.meta.get("answer_from", ""), page=place))
+            found.append(
+                FirstAnsweringPage(answer_from=turn.meta.get("answer_from", ""), page=place)
+            )
             on_progress(len(found))
 
     await asyncio.gather(*(worker() for _ in range(concurrency if model else 1)))
     return found
 
 
-def recall_curve(found: Sequence[FirstPage], pages: Sequence[int]) -> list[dict[str, Any]]:
+def recall_curve(found: Sequence[FirstAnsweringPage], pages: Sequence[int]) -> list[dict[str, Any]]:
     """The share of questions that the first k pages answer: all, and by where answers are from."""
     kinds = ["", *sorted({one.answer_from for one in found} - {""})]
     rows: list[dict[str, Any]] = []

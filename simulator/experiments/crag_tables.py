@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, cast
 
 from mmrag.errors import DataError, UsageError
 from mmrag.metrics.agreement import compare
-from mmrag.metrics.crag_scores import Weights, crag_figures, judges_of, traffic_figures
+from mmrag.metrics.crag_scores import Weights, crag_figures, outcomes_by_judge, traffic_figures
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import Outcome
-from simulator.message_text import counted
+from simulator.readable_text import counted
 
 DYNAMISMS = ("real-time", "fast-changing", "slow-changing", "static")
 FORMS = (
@@ -35,7 +35,7 @@ class System(NamedTuple):
 def read_system(place: Path) -> System:
     """A run, or a file of outcomes as `mmrag score` takes it."""
     if place.is_dir():
-        from simulator.run.results.turn_results import ScoreOptions, turns_of
+        from simulator.run.results.run_scoring import ScoreOptions, turns_of
         from simulator.store.run_reader import RunReader
 
         with RunReader(place) as run:
@@ -147,7 +147,7 @@ def agreement(judged: Sequence[TurnScore], human: Sequence[TurnScore]) -> list[d
     if not rows:
         raise UsageError("no turn of the labels is in the run: session_id and turn_index differ.")
     found: list[dict[str, Any]] = []
-    for number, outcomes in enumerate(judges_of(rows)):
+    for number, outcomes in enumerate(outcomes_by_judge(rows)):
         pairs = [(truth[_bare(row), row.turn_index], _class(outcome))
                  for row, outcome in zip(rows, outcomes, strict=True)]  # fmt: skip
         pairs = [pair for pair in pairs if "unscored" not in pair]

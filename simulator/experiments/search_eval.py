@@ -26,7 +26,7 @@ from mmrag.search.index.open import Index
 from mmrag.search.web.rerank import LexicalReranker
 from mmrag.search.web.web_search import HybridWebSearch, Mode
 from simulator.run.capture_optics import CaptureOptics, parse_degrade
-from simulator.world.sessions import captured
+from simulator.world.sessions import capture_of
 
 KS = (1, 5, 10, 30, 50)
 _MEASURES = {
@@ -60,7 +60,7 @@ class SearchCase(NamedTuple):
     slices: dict[str, str]
 
 
-def evaluate(
+def evaluate_searches(
     world: Path,
     index: Index,
     *,
@@ -86,13 +86,15 @@ def evaluate(
         "measures": {name: measure(what).formula for name, what in _MEASURES.items()},
     }
     if what != "web" and index.images is not None:
-        figures["images"] = image_figures(world, sessions, index, conditions, seed, on_progress)
+        figures["images"] = image_search_scores(
+            world, sessions, index, conditions, seed, on_progress
+        )
     if what != "images" and index.web is not None:
-        figures["web"] = web_figures(world, sessions, index.web, seed, on_progress)
+        figures["web"] = web_search_scores(world, sessions, index.web, seed, on_progress)
     return figures
 
 
-def image_figures(
+def image_search_scores(
     world: Path,
     sessions: Sequence[Session],
     index: Index,
@@ -142,7 +144,7 @@ def image_cases(
     return cases
 
 
-def web_figures(
+def web_search_scores(
     world: Path, sessions: Sequence[Session], web: HybridWebSearch, seed: int, on_progress: Progress
 ) -> dict[str, Any]:
     """BM25, dense, hybrid, and hybrid with reranking, side by side."""
@@ -251,7 +253,7 @@ def _kind(session: Session, rows: Sequence[_Row], entities: dict[str, str]) -> s
 
 def _seen(optics: CaptureOptics, session: Session, condition: str, seed: int) -> LazyImage:
     """The picture of a session under a condition."""
-    return captured(optics.apply(session, optics.choose(session, condition, seed), seed)).image
+    return capture_of(optics.apply(session, optics.choose(session, condition, seed), seed)).image
 
 
 def _image_case(
@@ -263,7 +265,7 @@ def _image_case(
     wanted = entities.get(str(session.turns[0].extra.get("entity_id", "")), "")
     ranks = tuple(rank for rank, names in enumerate(listed, 1) if wanted in names)
     turn = session.turns[0]
-    slices = {"view": "egocentric" if captured(session).is_ego else "catalogue",
+    slices = {"view": "egocentric" if capture_of(session).is_ego else "catalogue",
               "domain": turn.domain, "text_clue": str(turn.text_clue)}  # fmt: skip
     return SearchCase(session.id, ranks, sum(wanted in names for names in everything), slices)
 

@@ -101,14 +101,14 @@ def run_sweep(
     from simulator.application.execution import execute
     from simulator.application.measure_run_or_file import measure
     from simulator.terminal.cost_cap import CostCapReached, cost_of
-    from simulator.terminal.progress import say
+    from simulator.terminal.progress import print_to_stderr
 
     settings = settings_of(parts.settings.agent, vary, grid=grid)
     check_settings(settings, measures)
     costs = {s.agent: 0.0 if max_cost is None else _spent(setting_folder(out, s)) for s in settings}
     for number, setting in enumerate(settings, 1):
         if parts.progress:
-            say(f"{number} of {len(settings)}: {setting.name} ({setting.agent})")
+            print_to_stderr(f"{number} of {len(settings)}: {setting.name} ({setting.agent})")
         folder = setting_folder(out, setting)
         left = None
         if max_cost is not None:
@@ -185,11 +185,11 @@ def setting_folder(out: Path, setting: Setting) -> Path:
 def compare_settings(out: Path, settings: Sequence[Setting], measures: str = "") -> dict[str, Any]:
     """The figures of every setting, and how it differs from the base, turn by turn."""
     from mmrag.judges.measure_registry import chosen_measures
-    from simulator.reports.comparison.paired_runs import Side, compare_runs
+    from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 
     names = chosen_measures(measures) if measures else ()
     folders = [setting_folder(out, setting) for setting in settings]
-    scored = compare_runs([Side(folder=str(folder)) for folder in folders])
+    scored = compare_runs([ComparedRun(folder=str(folder)) for folder in folders])
     against = [None, *scored["comparisons"]]
     takers = _takers(folders[0], names)
     base = _measurements(folders[0], takers)

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 import msgspec
 
 from mmrag.records import Query, Session, Turn
-from simulator.faults.fault_kinds import draw, is_hit
+from simulator.faults.fault_kinds import fault_meets_turn, random_fraction
 
 SECONDS = {"network-latency": 1.5, "network-jitter": 1.5, "network-bandwidth": 2.0}
 """How late a question arrives; of jitter the mean."""
@@ -40,10 +40,12 @@ _NOW: ContextVar[ActiveFault | None] = ContextVar("the fault of this turn", defa
 
 def fault_of(condition: str, seed: int, session_id: str, turn_index: int) -> ActiveFault | None:
     """The fault that meets a turn of a conversation under this condition."""
-    if not condition or not is_hit(condition, seed, session_id, turn_index):
+    if not condition or not fault_meets_turn(condition, seed, session_id, turn_index):
         return None
     kind = condition.partition("@")[0]
-    return ActiveFault(kind=kind, draw=draw(f"{kind} itself", seed, session_id, turn_index))
+    return ActiveFault(
+        kind=kind, draw=random_fraction(f"{kind} itself", seed, session_id, turn_index)
+    )
 
 
 @contextlib.contextmanager
@@ -65,7 +67,7 @@ def failure_of_part(part: str) -> str:
     return fault.kind.partition("-")[2]
 
 
-def declared_seconds(session: Session, turn: Turn, fault: ActiveFault | None) -> float:
+def simulated_delay(session: Session, turn: Turn, fault: ActiveFault | None) -> float:
     """The seconds of a turn that are declared: a fault's, and of the link of a picture that is
     new in this turn; it is sent once, and the turns that follow are about what is there."""
     sent = turn.capture if turn.capture or turn.index else session.capture

@@ -88,14 +88,14 @@ def needs_picture(condition: str) -> bool:
     )  # fmt: skip
 
 
-def is_hit(condition: str, seed: int, session_id: str, turn_index: int) -> bool:
+def fault_meets_turn(condition: str, seed: int, session_id: str, turn_index: int) -> bool:
     """Whether a fault meets a turn. Who is met at one severity is met at every higher one."""
     kind, _, level = condition.partition("@")
     share = SHARES[int(level) - 1] if level != "0" else 0.0
-    return draw(kind, seed, session_id, turn_index) < share
+    return random_fraction(kind, seed, session_id, turn_index) < share
 
 
-def draw(kind: str, seed: int, session_id: str, turn_index: int) -> float:
+def random_fraction(kind: str, seed: int, session_id: str, turn_index: int) -> float:
     """A number in [0, 1) that belongs to this turn under this kind of fault."""
     text = f"fault\x00{kind}\x00{seed}\x00{session_id}\x00{turn_index}"
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -14,7 +14,7 @@ import msgspec
 from mmrag.files.images import LazyImage
 from mmrag.records import Box, Query, Record, Session
 from simulator.faults.current_fault import ActiveFault
-from simulator.faults.fault_kinds import draw
+from simulator.faults.fault_kinds import random_fraction
 
 POOL = 9
 """Conversations of the data set that others' pictures and words are taken from."""
@@ -69,7 +69,7 @@ def apply_input_fault(
     if fault.kind == "previous-picture" and query.earlier:
         return _shown(query, fault, query.earlier[-1], "the picture taken before")
     if fault.kind == "previous-picture" and others:  # one and the same for the conversation
-        other = others[int(draw("previous", 0, query.session_id, 0) * len(others))]
+        other = others[int(random_fraction("previous", 0, query.session_id, 0) * len(others))]
     elif fault.kind != "other-stream":
         return query
     if other is None:

@@ -21,7 +21,13 @@ from mmrag.errors import MmragError, ServiceError, Unavailable, UsageError
 from mmrag.files.images import LazyImage, jpeg
 from mmrag.local_server import AllowedHostsOnly, SameOriginOnly
 from simulator.ears.speech_pipeline import SpeechPipeline
-from simulator.glasses.simulated_glasses import MOST_WORDS, AppReply, Pair, Stale, parse_app_reply
+from simulator.glasses.simulated_glasses import (
+    MOST_WORDS,
+    AppReply,
+    SimulatedGlasses,
+    Stale,
+    parse_app_reply,
+)
 
 if TYPE_CHECKING:
     import socket
@@ -41,7 +47,7 @@ LONGEST_WAIT = 25.0
 PROTOCOL = Path(__file__).parent / "openapi.yaml"
 
 
-class GlassesServer(Pair):
+class GlassesServer(SimulatedGlasses):
     """A pair of glasses that listens at a socket while a run asks it."""
 
     def __init__(
@@ -90,7 +96,7 @@ class GlassesServer(Pair):
             await self._serving
 
 
-def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
+def glasses_app(pair: SimulatedGlasses, token: str = "", hosts: Sequence[str] = ()) -> Any:
     """The protocol as an ASGI application; with a token any host name is answered."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
@@ -204,7 +210,7 @@ def glasses_app(pair: Pair, token: str = "", hosts: Sequence[str] = ()) -> Any:
     )
 
 
-async def _tell(pair: Pair, socket: Any, *, frames: bool) -> None:
+async def _tell(pair: SimulatedGlasses, socket: Any, *, frames: bool) -> None:
     """Events as they come; the words at hand first, so that who comes back knows where it is."""
     talk, told, shown = None, None, None
     while True:
@@ -225,7 +231,7 @@ async def _tell(pair: Pair, socket: Any, *, frames: bool) -> None:
         await changed.wait()
 
 
-async def _listen(pair: Pair, socket: Any, app: str) -> None:
+async def _listen(pair: SimulatedGlasses, socket: Any, app: str) -> None:
     """Replies, whole or in parts: each socket has parts of its own."""
     to, parts, first, length = "", list[str](), 0.0, 0
     count, since, refused = 0, time.monotonic(), 0
@@ -284,7 +290,7 @@ async def _send(socket: Any, event: dict[str, Any]) -> None:
     await socket.send_text(msgspec.json.encode(event).decode())
 
 
-async def _mjpeg(pair: Pair) -> AsyncGenerator[bytes]:
+async def _mjpeg(pair: SimulatedGlasses) -> AsyncGenerator[bytes]:
     """A frame when it changes, and once in a second."""
     pair.seen()
     while not pair.over:

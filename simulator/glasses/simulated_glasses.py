@@ -42,7 +42,7 @@ class Stale(UsageError):
     """A reply to words that are not being answered: answered already, given up, or never said."""
 
 
-class Pair(WaitingAgent):
+class SimulatedGlasses(WaitingAgent):
     """What every app at this pair of glasses sees, and where its replies go."""
 
     takes_sound = True

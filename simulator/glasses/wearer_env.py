@@ -1,6 +1,6 @@
 """A wearer as an environment of Gymnasium: picture and words in, a reply out, the score as reward.
 
-It is the engine of a run that is stepped through from outside (`Conversations`), so wearers, stop
+It is the engine of a run, stepped through from outside (`ConversationRunner`), so wearers, stop
 rules, degradations, faults and judges are those of a run, and an episode's rewards add up to what
 `mmrag score` counts for the conversation.
 """
@@ -21,7 +21,7 @@ from mmrag.errors import DataError, SpecError, Unavailable, UsageError
 from mmrag.records import ASKS, Outcome, Query, Reply, Session, TurnResult, outcome_of
 from simulator.glasses.waiting_agent import WaitingAgent
 from simulator.run.agent_slots import AgentSlots
-from simulator.run.runner import Conversations, conversations
+from simulator.run.runner import ConversationRunner, planned_conversations
 
 try:
     import gymnasium
@@ -68,10 +68,10 @@ class WearerEnv(gymnasium.Env[Observation, dict[str, Any]]):
         self._agent = WaitingAgent()
         parts = Parts(config, agent=self._agent, progress=False)
         plan = parts.plan(1)
-        self._work = list(conversations(parts.sessions(), plan, parts.optics))
+        self._work = list(planned_conversations(parts.sessions(), plan, parts.optics))
         if not self._work:
             raise DataError(f"{data}: there is no conversation in it to train on.")
-        self._held = Conversations(
+        self._held = ConversationRunner(
             self._agent, parts.judge, plan, parts.optics, ThreadPoolExecutor(1),
             AgentSlots(self._agent).place, parts.wearers,
         )  # fmt: skip

@@ -15,7 +15,7 @@ from simulator.optics.light import blur
 from simulator.optics.light.srgb import Image, to_codes
 
 if TYPE_CHECKING:
-    from simulator.link.profiles import Profile
+    from simulator.link.device_profiles import DeviceProfile
 
 MARGIN = 0.15
 """Of a part's sides, that is sent around it."""
@@ -34,7 +34,7 @@ class SentPicture:
 
 
 def send(
-    image: Image, profile: Profile, policy: str, focus: Box | None, *, key: str
+    image: Image, profile: DeviceProfile, policy: str, focus: Box | None, *, key: str
 ) -> SentPicture:
     """Send a picture. The same arguments give the same bytes. Where there is no part to cut out (no
     box is known, no print is seen), it is made smaller as a whole, and the record says so."""
@@ -64,7 +64,7 @@ def send(
     return SentPicture(data, matrix, record)
 
 
-def _shot(image: Image, profile: Profile, policy: str, key: str) -> tuple[Image, float]:
+def _shot(image: Image, profile: DeviceProfile, policy: str, key: str) -> tuple[Image, float]:
     """What the camera gives, and the length of its smear in pixels; of a burst the sharpest."""
     h, w = image.shape[:2]
     short, long = sorted(profile.capture)
@@ -90,7 +90,7 @@ def _smeared(image: Image, shake: float, draw: np.random.Generator) -> tuple[Ima
     if length < 1:
         return image, length
     length = min(length, 0.25 * image.shape[1])
-    return to_codes(blur.move(image, blur.Motion.near(length, angle))), length
+    return to_codes(blur.motion_blur(image, blur.Motion.near(length, angle))), length
 
 
 def _sharpness(image: Image) -> float:

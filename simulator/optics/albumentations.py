@@ -104,7 +104,7 @@ class Degrade(A.DualTransform):
         if np.array_equal(matrix, np.eye(3)):
             return mask
         h, w = mask.shape[:2]
-        inner = geometry.centred(matrix)
+        inner = geometry.cv_matrix(matrix)
         return cv2.warpAffine(mask, inner, (w, h), flags=cv2.INTER_NEAREST).reshape(mask.shape)
 
     def apply_to_bboxes(self, bboxes: Any, matrix: Any = None, **_params: Any) -> Any:

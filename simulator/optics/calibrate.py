@@ -81,7 +81,7 @@ class Crop:
             round(v * self.scale) for v in (x0 - wide[0], y0 - wide[1], x1 - wide[0], y1 - wide[1])
         )
         self.clean = self.inner(gray(self.wide))
-        self.before = CleanPlane(self.clean)
+        self.before = GrayReference(self.clean)
 
     def inner(self, plane: NDArray[np.float32]) -> Gray:
         """The entity's part of a plane."""
@@ -104,7 +104,7 @@ class Crop:
         return np.ascontiguousarray(part)
 
 
-class CleanView:
+class CleanReference:
     """A clean picture's entity, or all of it, as similarity looks at it."""
 
     def __init__(self, clean: Image, box: Box | None = None) -> None:
@@ -112,7 +112,7 @@ class CleanView:
         self.box = _grown(box or (0.0, 0.0, float(w), float(h)), w, h)
         x0, y0, x1, y1 = self.box
         self._scale = min(1.0, CANONICAL / max(x1 - x0, y1 - y0))
-        self._before = CleanPlane(gray(_shrunk(clean, self.box, self._scale)))
+        self._before = GrayReference(gray(_shrunk(clean, self.box, self._scale)))
 
     def similarity(
         self, degraded: Image, start: tuple[int, int] = (0, 0), *, gain_matched: bool = False
@@ -125,7 +125,7 @@ class CleanView:
         return self._before.ssim(self._before.brightened(after) if gain_matched else after)
 
 
-class CleanPlane:
+class GrayReference:
     """A clean plane, with what is the same in all comparisons to it."""
 
     def __init__(self, plane: Gray) -> None:

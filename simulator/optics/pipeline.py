@@ -50,7 +50,7 @@ def degrade(
     chain = DegradationSpec.parse(spec)
     clean = as_rgb(image)
     h, w = clean.shape[:2]
-    entity = geometry.entity_of(focus, polygon, (w, h))
+    entity = geometry.framed_entity(focus, polygon, (w, h))
     source = digest(clean) if measured or key is None else None
     name = str(source if key is None else key)
     if chain.is_identity:
@@ -67,7 +67,7 @@ class _InProgress:
         self,
         clean: Image,
         chain: DegradationSpec,
-        entity: geometry.Entity,
+        entity: geometry.FramedEntity,
         key: str,
         calibrated: bool,
     ) -> None:
@@ -116,7 +116,7 @@ class _InProgress:
             ssim_crop=None if source is None else self._similarity(self._view.reference),
             ssim_frame=None
             if source is None
-            else self._similarity(calibrate.CleanView(self._view.picture)),
+            else self._similarity(calibrate.CleanReference(self._view.picture)),
             clamped=any(step.clamped for step in self._records),
             notes=(self._entity.note,) if self._entity.note else (),
             versions=dict(_versions()),
@@ -124,7 +124,7 @@ class _InProgress:
             output_sha256=None if source is None else digest(self.image),
         )
 
-    def _similarity(self, clean: calibrate.CleanView) -> float:
+    def _similarity(self, clean: calibrate.CleanReference) -> float:
         dark = any(step.kind == "low-light" for step in self._records)
         return clean.similarity(self.image, gain_matched=dark)
 
@@ -144,7 +144,7 @@ class _InProgress:
         if (step := wanted.get("rotated")) is not None:
             degrees = geometry.ANGLES[step.severity]
             degrees *= 1 if self._draw("rotated").random() < 0.5 else -1
-            placed = geometry.rotation(
+            placed = geometry.fit_rotation(
                 self._size, self._entity.polygon, degrees, keep=not self._entity.whole_frame
             )
             self._place(step, placed, {"degrees": placed.value}, target=None)
@@ -154,7 +154,7 @@ class _InProgress:
                 geometry.move_points(self._entity.polygon, self._matrix),
                 (0.0, 0.0, float(self._size[0]), float(self._size[1])),
             )
-            placed = truncation.truncation(self._size, seen, target, self._draw("truncated"))
+            placed = truncation.fit_truncation(self._size, seen, target, self._draw("truncated"))
             self._place(step, placed, {"visible": placed.value}, target=target)
         w, h = self._size
         frame = (0.0, 0.0, float(w), float(h))
@@ -239,9 +239,9 @@ class _InProgress:
             self.image = solved.change(self.image)
 
     @cached_property
-    def _view(self) -> solved_strengths.View:
+    def _view(self) -> solved_strengths.SolverInput:
         """What strengths are solved on and similarities are measured against, once warped."""
-        return solved_strengths.View(
+        return solved_strengths.SolverInput(
             self._reference, self._box, self._entity.whole_frame, self._key, self._calibrated
         )
 
@@ -285,7 +285,11 @@ def _name(step: Step, variant: str | None) -> str:
 
 
 def _untouched(
-    clean: Image, chain: DegradationSpec, entity: geometry.Entity, key: str, source: str | None
+    clean: Image,
+    chain: DegradationSpec,
+    entity: geometry.FramedEntity,
+    key: str,
+    source: str | None,
 ) -> Degraded:
     box = geometry.bounds(entity.polygon)
     record = DegradationRecord(

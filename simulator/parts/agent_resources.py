@@ -15,7 +15,7 @@ from mmrag.search.session_passages import KEPT
 
 if TYPE_CHECKING:
     from mmrag.encoders.vector_cache import EmbeddingCache
-    from mmrag.passages import Cut
+    from mmrag.passages import PassageOptions
 
 
 def make_resources(
@@ -36,23 +36,23 @@ def make_resources(
     `kept` sessions stay indexed where sessions bring their passages and an agent cuts them anew.
     """
     from mmrag.models import models
-    from mmrag.passages import Cut
+    from mmrag.passages import PassageOptions
     from mmrag.search.index.articles import holds_articles
     from mmrag.search.index.sources import open_source
     from mmrag.search.session_passages import SessionSearch
-    from mmrag.search.web.word_search import LexicalPageSearch
+    from mmrag.search.web.lexical_search import LexicalPageSearch
     from simulator.datasets import may_bring_passages, reads_an_index_alone
     from simulator.parts.toolboxes import NO_TOOLS, toolboxes
 
     brings = may_bring_passages(data) and not (folder and reads_an_index_alone(data))
     articles = folder is not None and holds_articles(folder)
     source = folder if articles else world_of(data)
-    pages = partial(cut_pages, source, brings=brings, progress=progress, kept=kept)
+    pages = partial(search_cut_pages, source, brings=brings, progress=progress, kept=kept)
     made = Resources(model=models.create, seed=seed)
     index = web = None
     if folder is not None and articles:
         news = open_source(str(folder.absolute()))
-        web, index = LexicalPageSearch(news.pages, Cut().chunker), news.fingerprint
+        web, index = LexicalPageSearch(news.pages, PassageOptions().chunker), news.fingerprint
     elif folder is not None:
         from mmrag.search.index.open import open_index
 
@@ -72,13 +72,18 @@ def make_resources(
     return made, index
 
 
-def cut_pages(
-    folder: Path | None, how: Cut, *, brings: bool = False, progress: bool = True, kept: int = KEPT
+def search_cut_pages(
+    folder: Path | None,
+    how: PassageOptions,
+    *,
+    brings: bool = False,
+    progress: bool = True,
+    kept: int = KEPT,
 ) -> WebSearch:
     """Pages of a world or of news, and those that sessions bring, cut and ranked as `how` says.
     Each way of cutting is indexed once, in the cache folder; no text is encoded twice."""
     from mmrag.encoders import text_encoders
-    from mmrag.encoders.vector_cache import CachedTexts
+    from mmrag.encoders.vector_cache import CachedTextEncoder
     from mmrag.search.session_passages import SessionSearch
 
     web = None if folder is None else _cut_index(folder, how, progress=progress)
@@ -91,7 +96,9 @@ def cut_pages(
             )
         return web
     dense = how.mode != "bm25"
-    encoder = CachedTexts(text_encoders.create(how.embedder), shipped_vectors()) if dense else None
+    encoder = (
+        CachedTextEncoder(text_encoders.create(how.embedder), shipped_vectors()) if dense else None
+    )
     return SessionSearch(web, how, encoder, kept=kept)
 
 
@@ -106,14 +113,14 @@ def world_of(data: str) -> Path | None:
     return mini_folder() if place == "mini" else Path(place)
 
 
-def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
+def _cut_index(folder: Path, how: PassageOptions, *, progress: bool) -> WebSearch | None:
     from mmrag.encoders import text_encoders
     from mmrag.search.index.build import build_index
     from mmrag.search.index.open import open_index
     from mmrag.search.index.sources import open_source
-    from mmrag.search.web.word_search import LexicalPageSearch
+    from mmrag.search.web.lexical_search import LexicalPageSearch
     from simulator.terminal.interruption import interruptible
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
     source = open_source(str(folder))._replace(picture_count=0)
     if how.retriever == "bm25":
@@ -125,7 +132,10 @@ def _cut_index(folder: Path, how: Cut, *, progress: bool) -> WebSearch | None:
     )
     key = hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:24]
     place = cache_folder() / "indexes" / f"cut-{key}"
-    with interruptible("what was built of the search index"), stage_bars(shown=progress) as advance:
+    with (
+        interruptible("what was built of the search index"),
+        progress_bars(shown=progress) as advance,
+    ):
         build_index(
             source, place, text_encoder=how.embedder, chunker=how.chunker,
             cache=shipped_vectors(), on_progress=advance,
@@ -152,7 +162,7 @@ def index_folder(data: str, search: str, *, progress: bool = True) -> Path | Non
     from mmrag.search.index.sources import open_source
     from simulator.parts import shipped_index
     from simulator.terminal.interruption import interruptible
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
     if shipped_index.is_index_of(folder):
         return shipped_index.FOLDER
@@ -165,7 +175,10 @@ def index_folder(data: str, search: str, *, progress: bool = True) -> Path | Non
     )
     key = hashlib.sha256("\x00".join(made_of).encode()).hexdigest()[:24]
     place = cache_folder() / "indexes" / key
-    with interruptible("what was built of the search index"), stage_bars(shown=progress) as advance:
+    with (
+        interruptible("what was built of the search index"),
+        progress_bars(shown=progress) as advance,
+    ):
         build_index(source, place, cache=shipped_vectors(), on_progress=advance)
     return place
 

@@ -78,7 +78,7 @@ def uses_searches(text: str, *, seconds: float = READY_SECONDS) -> bool:
     return spec.name not in SEARCHLESS
 
 
-def finds_handed(text: str, *, seconds: float = READY_SECONDS) -> bool:
+def finds_handed_truth(text: str, *, seconds: float = READY_SECONDS) -> bool:
     """Whether what a stage hands over reaches an agent by the run's searches; else it is written
     beneath the question."""
     from mmrag.agents import agents
@@ -110,7 +110,7 @@ def _apart(spec: str, call: Callable[[], T], seconds: float) -> T:
         except BaseException as error:  # it may be anybody's
             raise AgentError(f"agent {spec} cannot be made: {error_text(error)}") from error
 
-    ending.agent_is_made()
+    ending.note_agent_made()
     made = DaemonThreads().submit(make)
     try:
         return made.result(seconds or None)

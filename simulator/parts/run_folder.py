@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from mmrag.errors import ConflictError, StoreError
 from simulator.parts.own_agents import is_own
-from simulator.run.run_config import GLASSES, RunConfig, changes, command_of, read_config
+from simulator.run.run_config import GLASSES, RunConfig, changed_settings, command_of, read_config
 
 if TYPE_CHECKING:
     from simulator.store.run_store import RunStore
 
 
-def claim_run(
+def bind_run_config(
     store: RunStore, config: RunConfig, *, data: str, index: str | None, judge: str
 ) -> None:
     """Make a run this config's own, or check that it already is.
@@ -31,7 +31,7 @@ def claim_run(
         store.set_all_meta({"config": config, "provenance": made_of, "judge": judge})
         return
     begun = read_config(store)
-    if differing := changes(begun, config):
+    if differing := changed_settings(begun, config):
         words = "; ".join(
             f"{k}: {old!r} before, {new!r} now" for k, (old, new) in differing.items()
         )
@@ -61,7 +61,7 @@ def claim_run(
         )
 
 
-def claim_ears(store: RunStore, ids: dict[str, str]) -> None:
+def bind_run_ears(store: RunStore, ids: dict[str, str]) -> None:
     """Have a run's questions said and heard by the same from its first turn to its last."""
     known = store.meta("ears")
     if known is None:

@@ -22,11 +22,11 @@ from mmrag.errors import DataError, SpecError, Unavailable, UsageError
 from mmrag.records import Session
 from mmrag.search.external import is_external_search
 from mmrag.search.session_passages import KEPT
-from simulator.message_text import counted
 from simulator.parts.agent_resources import cache_folder, index_folder, make_resources, world_of
 from simulator.parts.live_wearers import make_wearers
-from simulator.parts.named_agents import check_agent, finds_handed, make_agent, uses_searches
-from simulator.parts.run_folder import claim_run
+from simulator.parts.named_agents import check_agent, finds_handed_truth, make_agent, uses_searches
+from simulator.parts.run_folder import bind_run_config
+from simulator.readable_text import counted
 from simulator.run.time_limits import READY_SECONDS
 from simulator.stages.single_tasks import as_tasks
 from simulator.stages.stage_names import NO_TASK, judge_of
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from simulator.datasets.session_source import SessionSource
     from simulator.ears.speech_pipeline import SpeechPipeline
     from simulator.faults.wrong_inputs import OtherConversation
-    from simulator.parts.hosting_options import Hosting
+    from simulator.parts.isolation_options import IsolationOptions
     from simulator.run.capture_optics import CaptureOptics
     from simulator.run.live_conversation import Wearers
     from simulator.run.run_config import RunConfig
     from simulator.run.runner import Plan
-    from simulator.stages.truth import Truth
+    from simulator.stages.truth import TruthSource
     from simulator.store.run_store import RunStore
 
 MAX_CHARACTERS = 200_000_000
@@ -236,7 +236,7 @@ class Parts:
     def plan(self, concurrency: int, *, ready_seconds: float = READY_SECONDS) -> Plan:
         """What is done with every session."""
         from simulator.ears.spoken_conditions import parse_spoken
-        from simulator.link.profiles import over_links, read_links
+        from simulator.link.device_profiles import over_links, read_links
         from simulator.run.capture_optics import parse_degrade
         from simulator.run.runner import Plan
         from simulator.run.stop_policies import StopPolicy
@@ -340,7 +340,7 @@ class Parts:
             parts = with_faults(parts)
         return make_agent(self.settings.agent, parts, seconds=seconds)
 
-    def host_agent(self, hosting: Hosting, concurrency: int) -> Agent:
+    def host_agent(self, hosting: IsolationOptions, concurrency: int) -> Agent:
         """The agent that a run asks: here, or in as many processes as are wanted."""
         if self._own is not None:
             return self._own
@@ -350,7 +350,7 @@ class Parts:
             return self.make_agent(cached=True, seconds=hosting.ready_seconds)
         from mmrag.agents.external.isolated_agent import IsolatedAgent
 
-        ending.agent_is_made()
+        ending.note_agent_made()
         return IsolatedAgent(
             [sys.executable, "-m", "simulator.parts.agent_process"],
             {"config": msgspec.to_builtins(self.settings), "memory": hosting.memory},
@@ -416,14 +416,14 @@ class Parts:
     @cached_property
     def optics(self) -> CaptureOptics:
         """What degrades pictures, sends them and hands truth over."""
-        from simulator.link.profiles import read_links
+        from simulator.link.device_profiles import read_links
         from simulator.run.capture_optics import CaptureOptics
 
         links = read_links(self.settings.link)
         return CaptureOptics(self.truth if self._stages else None, links)
 
     @cached_property
-    def truth(self) -> Truth:
+    def truth(self) -> TruthSource:
         """What the data knows of its turns."""
         from simulator.stages.truth import OwnTruth
         from simulator.world.turn_truth import WorldTruth
@@ -452,7 +452,7 @@ class Parts:
     def _hands_in_words(self) -> bool:
         if not self._stages:
             return False
-        return self.has_own_agent or not finds_handed(self.settings.agent)
+        return self.has_own_agent or not finds_handed_truth(self.settings.agent)
 
     @cached_property
     def _strangers(self) -> tuple[OtherConversation, ...]:
@@ -472,13 +472,13 @@ class Parts:
 
     def claim(self, store: RunStore) -> None:
         """Make a run these settings' own, or check that it already is."""
-        claim_run(
+        bind_run_config(
             store, self.settings, data=self.source.fingerprint, index=self.index,
             judge=self.judge.id,
         )  # fmt: skip
 
 
-def ear_alone(settings: RunConfig) -> SpeechPipeline | Unavailable:
+def ear_for_apps(settings: RunConfig) -> SpeechPipeline | Unavailable:
     """Who writes down what an app says aloud, or why nobody does here: one that writes needs no
     ear."""
     from simulator.ears.speech_pipeline import SpeechPipeline

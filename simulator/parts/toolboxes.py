@@ -15,7 +15,7 @@ from mmrag.registry import Registry
 from mmrag.tools import Tool
 
 if TYPE_CHECKING:
-    from simulator.world.crag.crag_stage import CragStage
+    from simulator.world.crag.crag_world import CragWorld
     from simulator.world.facts.factbase import FactBase
 
 NO_TOOLS = "none"
@@ -62,16 +62,16 @@ def crag_kg(*, world: str = "", url: str = "", seconds: str = "5") -> Toolbox:
         return Toolbox(tools, f"crag-kg-{url}")
     from simulator.world.crag.kg.endpoints import crag_tools
 
-    stage, fingerprint = open_stage(world or "mini")
+    stage, fingerprint = open_crag_world(world or "mini")
     return Toolbox(crag_tools(stage), f"crag-kg-{fingerprint}")
 
 
-def open_stage(world: str) -> tuple[CragStage, str]:
+def open_crag_world(world: str) -> tuple[CragWorld, str]:
     """The stage of a world (`mini`, or a folder) and the world's fingerprint."""
-    from simulator.world.crag.crag_stage import CragStage
+    from simulator.world.crag.crag_world import CragWorld
 
     facts, fingerprint = _facts(world)
-    return CragStage(facts), fingerprint
+    return CragWorld(facts), fingerprint
 
 
 @lru_cache(maxsize=2)

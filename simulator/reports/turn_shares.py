@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mmrag.metrics.scoring_protocols import StopRule, TurnScore, shares_of
 from mmrag.records import JudgeItem, Outcome
-from simulator.run.results.kit_scoring import OFFICIAL, ScoredReply, as_in_kit
+from simulator.run.results.kit_scoring import OFFICIAL, TurnToScore, as_in_kit
 
 OUTCOMES = ("perfect", "acceptable", "missing", "incorrect", "unscored")
 SHARES = ("right", "missed", "wrong")
@@ -32,7 +32,7 @@ def in_kits(
     item = None
     if replied:
         item = JudgeItem(question="", references=(reference,), prediction=reply)
-    said = ScoredReply(
+    said = TurnToScore(
         turn=TurnScore(session_id="", turn_index=0, outcome=outcome, votes=votes), item=item
     )
     cells: dict[str, Any] = {}

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable
 
-from mmrag.agent_hooks import NOTHING_ASKED, capacity, ready, warm
+from mmrag.agent_hooks import NOTHING_ASKED, capacity, wait_until_ready, warm
 from mmrag.agents.external.foreign_code import call_contained, cancel_task
 from mmrag.errors import AgentError
 from mmrag.protocols import Agent
@@ -37,7 +37,7 @@ class AgentSlots:
             self._warming = asyncio.create_task(self._warm())
         await asyncio.shield(self._warming)
         async with self._free:
-            await ready(self._agent)
+            await wait_until_ready(self._agent)
             yield
 
     async def _warm(self) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from mmrag.agents.grounded.abstain import Calibration, fit
 from mmrag.errors import DataError
 from mmrag.records import Record, Status, Step, TurnResult
-from simulator.stages.stage_names import split_condition
+from simulator.stages.stage_names import split_stage
 
 Trial = tuple[TurnResult, ...]
 """One conversation under one condition."""
@@ -59,7 +59,7 @@ _SILENT = 2
 """Silent turns in a row that have a bar of their own; more are as so many: the wearer has left."""
 
 
-class PlayedTrials(Record, frozen=True, kw_only=True):
+class SimulatedScore(Record, frozen=True, kw_only=True):
     """What a calibration would make of trials that were held without abstention."""
 
     score: float
@@ -91,7 +91,7 @@ def calibrate(
         )
     found = fit(rows, right, made_on=made_on)
     held = [_answers(found, trial) for trial in asked_whole(trials)]
-    best, bars = PlayedTrials(score=-math.inf, right=0.0, wrong=1.0), (_BARS[-1],) * (_SILENT + 1)
+    best, bars = SimulatedScore(score=-math.inf, right=0.0, wrong=1.0), (_BARS[-1],) * (_SILENT + 1)
     for tried in itertools.product(_BARS, repeat=_SILENT + 1):
         one = _played(held, msgspec.structs.replace(found, bars=tried), wrong_costs)
         if one.wrong <= most_wrong and (one.score, one.right) > (best.score, best.right):
@@ -101,20 +101,20 @@ def calibrate(
 
 def asked_whole(trials: Sequence[Trial]) -> list[Trial]:
     """Those in which nothing was handed over; all, where there are none."""
-    whole = [trial for trial in trials if not split_condition(trial[0].degradation)[1]]
+    whole = [trial for trial in trials if not split_stage(trial[0].degradation)[1]]
     return whole or list(trials)
 
 
-def play(
+def simulate_calibration(
     calibration: Calibration, trials: Sequence[Trial], *, wrong_costs: float = 1.0
-) -> PlayedTrials:
+) -> SimulatedScore:
     """What an agent with this calibration would have made of trials held without abstention."""
     return _played([_answers(calibration, trial) for trial in trials], calibration, wrong_costs)
 
 
 def _played(
     held: Sequence[Sequence[tuple[float, bool]]], calibration: Calibration, wrong_costs: float
-) -> PlayedTrials:
+) -> SimulatedScore:
     total, turns, right, wrong = 0.0, 0, 0, 0
     for answers in held:
         score = silent = failures = 0
@@ -127,7 +127,7 @@ def _played(
             failures = failures if failures == 2 else 0 if gain > 0 else failures + 1
         turns += len(answers)
         total += score / max(len(answers), 1)
-    return PlayedTrials(
+    return SimulatedScore(
         score=total / max(len(held), 1), right=right / max(turns, 1), wrong=wrong / max(turns, 1)
     )
 

@@ -11,15 +11,15 @@ from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage, jpeg
 from mmrag.records import Capture, Json, Session
 from mmrag.text import comma_list
-from simulator.link.profiles import Links, join_condition, split_link
-from simulator.stages.handed_truth import staged
-from simulator.stages.stage_names import BLIND, split_condition
+from simulator.link.device_profiles import Links, join_condition, split_link
+from simulator.stages.handed_truth import session_at_stage
+from simulator.stages.stage_names import BLIND, split_stage
 from simulator.stages.truth import missing_truth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from simulator.stages.truth import Truth
+    from simulator.stages.truth import TruthSource
 
 KINDS = ("low-light", "blurred", "truncated", "occluded", "rotated")
 """CRAG-MM's five, in its order."""
@@ -53,7 +53,7 @@ class CaptureOptics:
     """Degrades the capture of a session about its focus, and hands a stage of its truth over; what
     the runner takes."""
 
-    def __init__(self, truth: Truth | None = None, links: Links = Links()) -> None:
+    def __init__(self, truth: TruthSource | None = None, links: Links = Links()) -> None:
         """`truth` is what there is to hand over."""
         self._truth = truth
         self._links = links
@@ -85,12 +85,12 @@ class CaptureOptics:
 
     def apply(self, session: Session, spec: str, seed: int) -> Session:
         """Degrade, send over the link, and keep the records beside the picture; then hand over."""
-        degradation, stage = split_condition(spec)
+        degradation, stage = split_stage(spec)
         if stage and self._truth is not None:
             known = self._truth.of(session)
             if stage not in BLIND and degradation != "clean":
                 session = self.apply(session, degradation, seed)
-            return staged(session, stage, known)
+            return session_at_stage(session, stage, known)
         capture = session.capture
         if capture is None or capture.degradation == spec:
             return session

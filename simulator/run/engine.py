@@ -42,7 +42,7 @@ from mmrag.search.session_passages import set_searched_passages
 from mmrag.text.tokens import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.speech_pipeline import Hear
-from simulator.faults.current_fault import declared_seconds, fault_of, under_fault, wait_for_network
+from simulator.faults.current_fault import fault_of, simulated_delay, under_fault, wait_for_network
 from simulator.faults.picture_faults import apply_picture_fault
 from simulator.faults.wrong_inputs import OtherConversation, apply_input_fault
 from simulator.run.agent_slots import Place
@@ -109,7 +109,7 @@ async def hold_conversation(
     results = list(done)
     for turn in session.turns[len(results) :]:
         if not rules.ask_after_stop and _stopped(session, results, stop):
-            rest = [skipped(session, later) for later in session.turns[len(results) :]]
+            rest = [skipped_turn(session, later) for later in session.turns[len(results) :]]
             await commit(*rest)
             return [*results, *rest]
         query = query_of(session, turn, history_of(session, results, rules), rules)
@@ -177,7 +177,7 @@ async def one_turn(
     """Ask one turn and have the reply judged, as far as a wearer who is `waiting` hears it; what
     fails becomes the turn's status."""
     fault = fault_of(session.fault, rules.seed, session.id, turn.index)
-    delay = declared_seconds(session, turn, fault)
+    delay = simulated_delay(session, turn, fault)
     if session.spoken:
         assert hear is not None, "a spoken session needs somebody who hears it"
         try:
@@ -352,7 +352,7 @@ def _stopped(session: Session, results: list[TurnResult], stop: StopRule) -> boo
     return end is not None and end <= len(results)
 
 
-def skipped(session: Session, turn: Turn) -> TurnResult:
+def skipped_turn(session: Session, turn: Turn) -> TurnResult:
     """A turn that was never asked, because the wearer had left."""
     return _result(session, turn, Status.SKIPPED_AFTER_STOP)
 

@@ -19,11 +19,11 @@ from mmrag.metrics.scoring_protocols import StopRule
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, reply_status
 from simulator.ears.speech_pipeline import Hear
-from simulator.faults.current_fault import declared_seconds, fault_of
+from simulator.faults.current_fault import fault_of, simulated_delay
 from simulator.run.agent_slots import Place
-from simulator.run.engine import Rules, broken_turns, history_of, one_turn, query_of, skipped
+from simulator.run.engine import Rules, broken_turns, history_of, one_turn, query_of, skipped_turn
 from simulator.store.run_reader import RunReader
-from simulator.wearer.talk import KEY, Talk, TalkBounds, heard_by, replayed
+from simulator.wearer.talk import KEY, Talk, TalkBounds, heard_judge, replayed
 from simulator.wearer.wearer_view import sight_of
 from simulator.world.facts.factbase import FactBase
 
@@ -121,7 +121,7 @@ async def break_off(
     async def fail(session: Session, turn: Turn, _results: list[TurnResult]) -> TurnResult:
         broken = broken_turns(session, error, Status.AGENT_ERROR)[turn.index]
         fault = fault_of(session.fault, seed, session.id, turn.index)
-        return msgspec.structs.replace(broken, delay=declared_seconds(session, turn, fault))
+        return msgspec.structs.replace(broken, delay=simulated_delay(session, turn, fault))
 
     talk = wearers.talk(agenda, seen.degradation, stop=stop, seed=seed)
     return await _to_its_end(talk, None, seen, fail, judge, commit, done)
@@ -148,7 +148,7 @@ async def _to_its_end(
             capture = await asyncio.to_thread(looks.take, talk.agenda, move.look)
         result = msgspec.structs.replace(result, step=talk.say(move, capture))
         session = talk.session(seen, judge)
-        rest = [skipped(session, turn) for turn in session.turns[len(talk.turns) :]]
+        rest = [skipped_turn(session, turn) for turn in session.turns[len(talk.turns) :]]
         await commit(result, *rest, session=session)
         results += [result, *rest]
     return results
@@ -160,7 +160,7 @@ def as_heard(run: RunReader, held: Session) -> list[TurnResult]:
     for result in run.turns(held.id, held.degradation):
         if result.status is Status.SKIPPED_AFTER_STOP:
             continue
-        judge = heard_by(held, result.turn_index)
+        judge = heard_judge(held, result.turn_index)
         verdict = run.verdicts(held.id, held.degradation, result.turn_index).get(judge)
         status = result.status
         if result.reply is not None and status is not Status.DATA_ERROR:

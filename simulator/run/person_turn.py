@@ -14,9 +14,9 @@ import msgspec
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Capture, Session, TurnResult
 from simulator.run.agent_slots import Place
-from simulator.run.engine import Rules, history_of, one_turn, query_of, skipped
+from simulator.run.engine import Rules, history_of, one_turn, query_of, skipped_turn
 from simulator.run.live_conversation import Commit
-from simulator.wearer.person import PersonTalk
+from simulator.wearer.human_wearer import PersonTalk
 
 
 async def hold_turn(
@@ -53,5 +53,5 @@ async def keep(
 ) -> None:
     """Commit turns and how the conversation stands; where it is over, also what was not asked."""
     session = talk.session(seen, judge.id)
-    rest = [skipped(session, turn) for turn in session.turns[len(talk.turns) :]]
+    rest = [skipped_turn(session, turn) for turn in session.turns[len(talk.turns) :]]
     await commit(*results, *(rest if talk.over else ()), session=session)

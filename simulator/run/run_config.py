@@ -123,7 +123,7 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ] = ""
 
     def __post_init__(self) -> None:
-        from simulator.datasets.papers.kit_conventions import check_reader  # not for `--help`
+        from simulator.datasets.papers.kit_conventions import check_kit  # not for `--help`
 
         StopPolicy.parse(self.stop)
         if self.after_stop not in ("skip", "generate"):
@@ -176,10 +176,10 @@ class RunConfig(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
         if self.crossed and self.spoken == "none":
             raise SpecError("crossed is for spoken conditions; name some, as in --spoken street@3.")
         if self.link != "none":
-            from simulator.link.profiles import read_links  # YAML: not for `--help`
+            from simulator.link.device_profiles import read_links  # YAML: not for `--help`
 
             read_links(self.link)
-        check_reader(self.as_kit)
+        check_kit(self.as_kit)
         if self.limit is not None and self.limit < 1:
             raise SpecError("limit is the number of sessions to run; give at least 1.")
         if not all(1 <= severity <= 5 for severity in self.severities) or not self.severities:
@@ -292,7 +292,7 @@ def read_config(run: RunReader) -> RunConfig:
     return msgspec.convert(found, RunConfig)
 
 
-def changes(before: RunConfig, after: RunConfig) -> dict[str, tuple[Any, Any]]:
+def changed_settings(before: RunConfig, after: RunConfig) -> dict[str, tuple[Any, Any]]:
     """The settings that differ, for messages."""
     old, new = msgspec.structs.asdict(before), msgspec.structs.asdict(after)
     return {key: (old[key], new[key]) for key in old if old[key] != new[key]}

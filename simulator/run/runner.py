@@ -22,15 +22,15 @@ from mmrag.errors import DataError
 from mmrag.protocols import Agent, Judge
 from mmrag.records import Record, Session, TurnResult, spoken_condition
 from simulator.ears.speech_pipeline import Hear
-from simulator.ears.spoken_conditions import split
+from simulator.ears.spoken_conditions import split_spoken
 from simulator.faults.fault_kinds import kind_of_fault, needs_picture
-from simulator.link.profiles import Links
+from simulator.link.device_profiles import Links
 from simulator.run.agent_slots import AgentSlots, Place
 from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.stop_policies import StopPolicy
 from simulator.run.time_limits import READY_SECONDS
-from simulator.stages.stage_names import BLIND, conditions_of, split_condition
+from simulator.stages.stage_names import BLIND, conditions_of, split_stage
 from simulator.store.commit_waiter import CommitWaiter, WorkBatcher
 from simulator.store.run_store import RunStore
 from simulator.wearer.talk import KEY
@@ -117,7 +117,7 @@ async def run_sessions(
     `sessions` yields (position in the data set, session). Raises the store's error when nothing
     more can be written; what was committed stays.
     """
-    work = conversations(sessions, plan, optics)
+    work = planned_conversations(sessions, plan, optics)
     at_once, landing, is_new = max(1, plan.concurrency), CommitWaiter(), store.is_empty()
     pictures: WorkBatcher[Session] = WorkBatcher(store.keep_pictures)
     met = set[int]()  # in a new run, as hashes: a session may stand twice in somebody's data
@@ -135,7 +135,7 @@ async def run_sessions(
 
     with ThreadPoolExecutor(cores(), thread_name_prefix="optics") as optics_threads:
         place = AgentSlots(agent, seconds=plan.ready_seconds).place
-        held = Conversations(agent, judge, plan, optics, optics_threads, place, wearers, hear)
+        held = ConversationRunner(agent, judge, plan, optics, optics_threads, place, wearers, hear)
         workers = [asyncio.create_task(work_through()) for _ in range(at_once)]
         try:
             await asyncio.gather(*workers)
@@ -145,17 +145,17 @@ async def run_sessions(
             await asyncio.gather(*workers, return_exceptions=True)
 
 
-def conversations(
+def planned_conversations(
     sessions: Iterator[tuple[int, Session]], plan: Plan, optics: Optics | None
 ) -> Iterator[tuple[int, Session, str]]:
     """What there is to hold: (position, session, degradation), all of a session together."""
     for position, session in sessions:
         without = optics.lacking(session, plan.stages) if optics and plan.stages else {}
         for condition in plan.conditions(picture=session.capture is not None):
-            if split_condition(condition)[1] in without:
+            if split_stage(condition)[1] in without:
                 continue
-            chosen, spoken = split(condition)
-            if optics and not split_condition(condition)[1] and not kind_of_fault(condition):
+            chosen, spoken = split_spoken(condition)
+            if optics and not split_stage(condition)[1] and not kind_of_fault(condition):
                 chosen = optics.choose(session, chosen, plan.seed)
             yield position, session, spoken_condition(chosen, spoken)
 
@@ -185,7 +185,7 @@ class KeptConversation(Protocol):
         ...
 
 
-class Conversations(NamedTuple):
+class ConversationRunner(NamedTuple):
     """How conversations are held in one process, wherever they are kept."""
 
     agent: Agent
@@ -217,7 +217,7 @@ class Conversations(NamedTuple):
                 seen = await self._seen(session, degradation)
                 await kept.begin(position, seen)
         except DataError as error:
-            broken = labelled(session, degradation)
+            broken = mark_condition(session, degradation)
             await kept.begin_broken(position, broken)
             rest = broken_turns(broken, error)[len(kept.done) :]  # what was committed stays
             await kept.commit(*rest)
@@ -249,10 +249,10 @@ class Conversations(NamedTuple):
 
     async def _seen(self, session: Session, degradation: str) -> Session:
         """Load and degrade a session's picture: slow work, away from the event loop."""
-        blind = split_condition(degradation)[1] in BLIND
+        blind = split_stage(degradation)[1] in BLIND
         if session.capture is not None and not session.capture.image.is_here and not blind:
             await asyncio.to_thread(lambda image: image.data, session.capture.image)
-        done = split(degradation)[0]
+        done = split_spoken(degradation)[0]
         if kind_of_fault(degradation) or done == "clean" or blind:
             return seen_under(session, degradation, self.optics, self.plan.seed)
         return await asyncio.get_running_loop().run_in_executor(
@@ -288,8 +288,8 @@ class _Stored(NamedTuple):
 def seen_under(session: Session, condition: str, optics: Optics | None, seed: int) -> Session:
     """A session with the picture that the agent gets under a condition."""
     if kind_of_fault(condition):
-        return labelled(session, condition)
-    picture, spoken = split(condition)
+        return mark_condition(session, condition)
+    picture, spoken = split_spoken(condition)
     if spoken:
         session = msgspec.structs.replace(session, spoken=spoken)
     if picture == "clean":
@@ -299,12 +299,12 @@ def seen_under(session: Session, condition: str, optics: Optics | None, seed: in
     return optics.apply(session, picture, seed)
 
 
-def labelled(session: Session, degradation: str) -> Session:
+def mark_condition(session: Session, degradation: str) -> Session:
     """A session that nothing was done to, under the name of what was meant to be done."""
     if kind_of_fault(degradation):
         return msgspec.structs.replace(session, fault=degradation)
-    done, spoken = split(degradation)
-    done, stage = split_condition(done)
+    done, spoken = split_spoken(degradation)
+    done, stage = split_stage(done)
     session = msgspec.structs.replace(session, stage=stage, spoken=spoken)
     if session.capture is None:
         return session

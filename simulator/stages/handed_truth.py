@@ -19,7 +19,7 @@ _FEWEST = 4
 """Pixels of a side: of a smaller rest nothing is seen, and the picture is given as it is."""
 
 
-def staged(session: Session, stage: str, known: Sequence[KnownTruth]) -> Session:
+def session_at_stage(session: Session, stage: str, known: Sequence[KnownTruth]) -> Session:
     """A session, degraded already, with a stage of its truth; it is recorded like this."""
     pairs = zip(session.turns, known, strict=True)
     if stage not in BLIND:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import msgspec
 
 from mmrag.records import Reference, Session
-from simulator.stages.truth import KnownTruth, Truth
+from simulator.stages.truth import KnownTruth, TruthSource
 
 _ALONE = "What is the name of the object?"
 
 
-def as_tasks(sessions: Iterator[tuple[int, Session]], task: str, truth: Truth) -> Iterator[
+def as_tasks(sessions: Iterator[tuple[int, Session]], task: str, truth: TruthSource) -> Iterator[
     tuple[int, Session]
 ]:  # fmt: skip
     """A session for every turn whose truth is known; the others are left out."""

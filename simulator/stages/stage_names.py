@@ -71,10 +71,10 @@ def parse_stages(text: str) -> tuple[str, ...]:
     return tuple(found[name] for name in STAGES if name in found)
 
 
-def split_condition(condition: str) -> tuple[str, str]:
+def split_stage(condition: str) -> tuple[str, str]:
     """A condition as (degradation, stage); the stage of the whole question is empty.
 
-    >>> split_condition("low-light@3/pointed"), split_condition("named"), split_condition("clean")
+    >>> split_stage("low-light@3/pointed"), split_stage("named"), split_stage("clean")
     (('low-light@3', 'pointed'), ('clean', 'named'), ('clean', ''))
     """
     before, _, after = condition.rpartition("/")

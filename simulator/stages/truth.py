@@ -25,7 +25,7 @@ class KnownTruth(NamedTuple):
     """Those that the answer rests on, each a sentence."""
 
 
-class Truth(Protocol):
+class TruthSource(Protocol):
     """Who knows the truth of sessions."""
 
     def of(self, session: Session) -> Sequence[KnownTruth]:

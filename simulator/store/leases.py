@@ -14,7 +14,7 @@ from simulator.store.run_pictures import ImageFolder
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.store.shard_files import (
-    ShardRows,
+    NewRowReader,
     shard_folder,
     shard_folders,
     taking_abandoned_shards,
@@ -121,7 +121,7 @@ def copy_shards_while_written(run: RunStore) -> Generator[Callable[[], int]]:
     end, when nobody writes them any more, the rest is taken in and they are removed."""
     with contextlib.ExitStack() as files:
         shards = [
-            files.enter_context(contextlib.closing(ShardRows(folder)))
+            files.enter_context(contextlib.closing(NewRowReader(folder)))
             for folder in shard_folders(run.folder)
         ]
 

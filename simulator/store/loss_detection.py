@@ -98,7 +98,7 @@ class CommitCount:
             self.path.unlink(missing_ok=True)
 
 
-class Ledger:
+class TallyingConnection:
     """The one connection that writes to a run, and the tally it keeps. Triggers of that connection
     (the file itself has none) mark every row that comes or goes, whatever statement wrote it."""
 

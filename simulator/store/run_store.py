@@ -28,7 +28,7 @@ from simulator.store import store_schema
 from simulator.store.run_lock import LOCK, RunFolderMoved, RunLock
 from simulator.store.run_pictures import without_picture
 from simulator.store.run_reader import CURRENT, JUDGED, RunReader, joined_turn
-from simulator.store.shard_files import ShardRows, taking_abandoned_shards
+from simulator.store.shard_files import NewRowReader, taking_abandoned_shards
 
 _BATCH = 256  # turns in one transaction at most, so that a reader never waits long
 
@@ -237,7 +237,7 @@ class RunStore(RunReader):
 
         self._submit(job).result()
 
-    def take_in(self, shard: ShardRows) -> Counter[str]:
+    def take_in(self, shard: NewRowReader) -> Counter[str]:
         """Copy what is new in a shard of this run. Returns the number of rows by table."""
         found = Counter[str]()
         for rows in shard.new():
@@ -249,7 +249,7 @@ class RunStore(RunReader):
         """What many machines left: a run that somebody writes is one file."""
         with taking_abandoned_shards(self.folder) as folders:
             for folder in folders:
-                with contextlib.closing(ShardRows(folder)) as rows:
+                with contextlib.closing(NewRowReader(folder)) as rows:
                     found = self.take_in(rows)
                 if found["verdicts"] and not found["turns"]:  # judged again by many machines
                     self.make_current(self.meta("judge"))

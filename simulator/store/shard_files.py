@@ -62,7 +62,7 @@ def shard_folders(run: Path) -> list[Path]:
     return sorted(path for path in (run / FOLDER).glob("*") if path.is_dir())
 
 
-class ShardTable(NamedTuple):
+class NewRows(NamedTuple):
     """Some rows of one table, ready to be written to the run."""
 
     table: str
@@ -74,14 +74,14 @@ class ShardTable(NamedTuple):
         db.executemany(f"INSERT OR REPLACE INTO {self.table} VALUES ({marks})", self.rows)
 
 
-class ShardRows:
+class NewRowReader:
     """What is new in one shard, time after time, while another process writes it."""
 
     def __init__(self, folder: Path) -> None:
         self._db = store_schema.open_for_reading(folder / store_schema.FILE)
         self._seen = dict(_START)
 
-    def new(self) -> Iterator[ShardTable]:
+    def new(self) -> Iterator[NewRows]:
         """All that was committed since, as it is at one moment, piece by piece."""
         self._db.execute("BEGIN")
         try:
@@ -92,7 +92,7 @@ class ShardRows:
                     f"ORDER BY {order} LIMIT {_PIECE}",
                     (self._seen[table],),
                 ).fetchall():
-                    yield ShardTable(table, [row[1:] for row in rows])
+                    yield NewRows(table, [row[1:] for row in rows])
                     self._seen[table] = rows[-1][0]
         finally:
             self._db.execute("ROLLBACK")  # nothing was written

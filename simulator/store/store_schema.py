@@ -14,7 +14,7 @@ import msgspec
 from mmrag.errors import StoreError
 from mmrag.files.atomic import is_locked
 from simulator.store import loss_detection
-from simulator.store.loss_detection import CommitCount, Ledger, Tally
+from simulator.store.loss_detection import CommitCount, Tally, TallyingConnection
 from simulator.store.run_lock import LOCK
 
 FILE = "run.sqlite"
@@ -79,7 +79,7 @@ UPDATE turns SET result = CAST(json_remove(CAST(result AS TEXT), '$.verdict') AS
 }
 
 
-def open_for_writing(path: Path) -> Ledger:
+def open_for_writing(path: Path) -> TallyingConnection:
     """Open or create, in WAL mode with a full sync per commit, migrated to the present version.
 
     What is there already is checked first: nobody goes on with a run that is not whole. That the
@@ -105,7 +105,7 @@ def open_for_writing(path: Path) -> Ledger:
     return ledger
 
 
-def close_after_writing(ledger: Ledger, *, well: bool) -> None:
+def close_after_writing(ledger: TallyingConnection, *, well: bool) -> None:
     """Bring everything into the main file and leave no other, as far as readers let us. Where
     writing failed before, the run stays open as it is; the next writer goes on from there."""
     whole = False
@@ -282,11 +282,11 @@ def _check_rows(db: sqlite3.Connection, path: Path, found: Tally) -> None:
         raise StoreError(f"{path}: damaged ({problem}). {_CURE}")
 
 
-def _start(db: sqlite3.Connection, path: Path) -> Ledger:
+def _start(db: sqlite3.Connection, path: Path) -> TallyingConnection:
     """Make the tables, or bring them up to date, and say that the run is open: one commit."""
     script = _TABLES if _is_empty(db) else _migration(_version(db, path))
     db.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version={VERSION};")
-    ledger = Ledger(db, CommitCount(path))
+    ledger = TallyingConnection(db, CommitCount(path))
     ledger.start()
     return ledger
 

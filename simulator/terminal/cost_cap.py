@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmrag.errors import MmragError
-from simulator.terminal.progress import stage_bars
+from simulator.terminal.progress import progress_bars
 
 if TYPE_CHECKING:
     from mmrag.records import TurnResult
@@ -20,7 +20,7 @@ class CostCapReached(MmragError):
 
 
 @contextlib.contextmanager
-def counted_conversations(
+def conversation_progress(
     total: int, *, max_cost: float | None = None, shown: bool = True
 ) -> Generator[Callable[[Progress], None], None, None]:
     """A bar of the conversations; elsewhere, now and then a line.
@@ -30,7 +30,7 @@ def counted_conversations(
     interrupted one.
     """
     done, cost = 0, 0.0
-    with stage_bars(shown=shown) as bar:
+    with progress_bars(shown=shown) as bar:
         bar("conversations", 0, total)
 
         def advance(progress: Progress) -> None:

@@ -9,7 +9,7 @@ from concurrent.futures import Future, wait
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-from simulator.terminal.shutdown import heeding_ctrl_c, is_command
+from simulator.terminal.shutdown import heeding_ctrl_c, owns_process
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ def run_to_end(work: Coroutine[Any, Any, T]) -> T:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(heeding_ctrl_c(work) if is_command() else work)
+        return asyncio.run(heeding_ctrl_c(work) if owns_process() else work)
     return _run_beside(work)
 
 

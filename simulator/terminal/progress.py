@@ -38,7 +38,7 @@ class PlainProgress:
         sys.stderr.write(f"{line}\n")
 
 
-def say(text: str) -> None:
+def print_to_stderr(text: str) -> None:
     """One line on stderr, where progress is shown."""
     from rich.console import Console
 
@@ -53,7 +53,7 @@ def _duration(seconds: float) -> str:
 
 
 @contextlib.contextmanager
-def stage_bars(*, shown: bool = True) -> Generator[Advance, None, None]:
+def progress_bars(*, shown: bool = True) -> Generator[Advance, None, None]:
     """Bars on stderr for work in named stages: each call says (stage, done, total). Where stderr is
     no terminal, now and then a line."""
     if not shown:

@@ -30,22 +30,22 @@ class _Process:
     code = 1
 
 
-def agent_is_made() -> None:
+def note_agent_made() -> None:
     """Somebody else's code may be at work from now on."""
     _Process.has_agent = True
 
 
-def command_begins() -> None:
+def note_command_began() -> None:
     """Nothing is known of any agent yet."""
     _Process.is_command, _Process.has_agent = True, False
 
 
-def is_command() -> bool:
+def owns_process() -> bool:
     """Whether this process is ours to end: in somebody else's program it is not."""
     return _Process.is_command
 
 
-def command_is_done(code: object) -> None:
+def note_command_done(code: object) -> None:
     """The command has printed all: what agents print later goes to stderr, and time is short."""
     if not _Process.has_agent:
         return

@@ -53,7 +53,7 @@ def colours_of(
     )
 
 
-def has(look: Look | None, colour: str) -> bool:
+def palette_has(look: Look | None, colour: str) -> bool:
     """Whether a colour is in an entity's palette."""
     if look is None:
         return False
@@ -100,7 +100,7 @@ def _name(mine: Hues, others: Sequence[Hues], look: Look) -> str:
     second, first = sorted(own, key=lambda name: own[name])[-2:]
     clear = own[first] >= max(_MOST, _CLEAR * own[second])
     alone = all(own[first] >= _LESS * _share(first, other, turned=_NEAR) for other in others)
-    return first if clear and alone and has(look, first) else ""
+    return first if clear and alone and palette_has(look, first) else ""
 
 
 def _share(name: str, hues: Hues, turned: float = 0) -> float:

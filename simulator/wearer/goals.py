@@ -18,8 +18,8 @@ from simulator.wearer.wearer_view import Sight, kind_of
 from simulator.world.facts.domain_schema import Attribute, attribute_of
 from simulator.world.facts.fact_wording import MONTHS, say_list, say_number, say_value
 from simulator.world.facts.factbase import FactBase
+from simulator.world.language.answer_program import evaluate
 from simulator.world.language.english import noun_of, plural_of, spoken_day
-from simulator.world.language.program import evaluate
 
 
 def goal_in_words(agenda: Session, goal: int, sight: Sight) -> str:

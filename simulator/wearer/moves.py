@@ -10,8 +10,8 @@ from simulator.wearer.sayings import Sayings
 from simulator.wearer.wearer_view import Sight, ThingInView
 from simulator.wearer.wordings import other_wordings
 from simulator.world.facts.domain_schema import Entity
+from simulator.world.language.answer_program import evaluate
 from simulator.world.language.english import noun_of, plural_of
-from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answer_wordings import say_answer
 
 COSTS = {
@@ -82,7 +82,9 @@ def open_moves(now: Situation, ask: str | None, heard: Outcome) -> tuple[str, ..
             return () if "press" in now.moves else ("press",)
         if ask == "look":
             return ("look", "cannot")
-        return ("point",) if ask == "which" and pointable(now.turn, now.sight) else ("again",)
+        return (
+            ("point",) if ask == "which" and things_asked_about(now.turn, now.sight) else ("again",)
+        )
     if heard is Outcome.MISSING:
         return () if {"again", "repeat", "press"} & set(now.moves) else ("again",)
     if heard is not Outcome.INCORRECT or {"correct", "object"} & set(now.moves):
@@ -109,7 +111,7 @@ def choose_move(now: Situation, reply: Reply, heard: Outcome) -> Move | None:
     if "cannot" in may:
         return Move("cannot", "cannot", asks)
     if "point" in may:
-        return _point("point", now, pointable(now.turn, now.sight), asks)
+        return _point("point", now, things_asked_about(now.turn, now.sight), asks)
     return _again(now, asks) if may else None
 
 
@@ -131,7 +133,7 @@ def remedy(condition: str) -> str:
     return REMEDIES.get(kind, "")
 
 
-def pointing(move: Move, sight: Sight, words: Sayings) -> str:
+def pointing_words(move: Move, sight: Sight, words: Sayings) -> str:
     """The words for the things in view that a move points at: what it claims, and no more."""
     said = {claim[0]: claim[-1] for claim in move.claims}
     things = [thing for thing in sight.things if thing.id in move.points_at]
@@ -150,7 +152,7 @@ def pointing(move: Move, sight: Sight, words: Sayings) -> str:
 def _against(now: Situation, reply: Reply, asks: Claims) -> Move | None:
     """A word against a wrong answer, where the wearer can see that it is wrong."""
     turn, sight = now.turn, now.sight
-    things = pointable(turn, sight)
+    things = things_asked_about(turn, sight)
     if len(things) == 1 and (other := _meant_instead(turn, reply, sight, things[0])):
         return _point("correct", now, things, (*asks, ("answers", other)))
     return _objection(turn, reply, sight, asks)
@@ -195,10 +197,10 @@ def _shares(text: str, secret: str) -> bool:
 
 def about_main(turn: Turn, sight: Sight) -> bool:
     """Whether nothing in view but the main thing is asked about."""
-    return len(sight.things) < 2 or pointable(turn, sight) == [sight.things[0]]
+    return len(sight.things) < 2 or things_asked_about(turn, sight) == [sight.things[0]]
 
 
-def pointable(turn: Turn, sight: Sight) -> list[ThingInView]:
+def things_asked_about(turn: Turn, sight: Sight) -> list[ThingInView]:
     """The things in view that a question is about; none where it is about something else."""
     means = [str(name) for name in turn.extra.get("means") or ()]
     things = [thing for name in means if (thing := sight.thing(name))]
@@ -211,12 +213,12 @@ def _meant_instead(turn: Turn, reply: Reply, sight: Sight, meant: ThingInView) -
     """Another thing in view for which the reply would be right, and not for the one meant."""
     said = _folded(reply.text)
     for thing in sight.things:
-        if thing.id != meant.id and said in right_for(turn, sight, meant.id, thing.id):
+        if thing.id != meant.id and said in answer_for_other(turn, sight, meant.id, thing.id):
             return thing.id
     return ""
 
 
-def right_for(turn: Turn, sight: Sight, meant: str, other: str) -> set[str]:
+def answer_for_other(turn: Turn, sight: Sight, meant: str, other: str) -> set[str]:
     """What would be right, had the question been about another thing; folded."""
     if sight.facts is None:
         return set()

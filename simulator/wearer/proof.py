@@ -16,17 +16,17 @@ import msgspec
 from mmrag.errors import DataError, UsageError
 from mmrag.records import Capture, Session, Status, Turn, TurnResult, encode, reply_status
 from mmrag.text.normalise import normalise
-from simulator.faults.current_fault import declared_seconds, fault_of
-from simulator.wearer.colours import colour_shares, has, inside
-from simulator.wearer.moves import right_for
-from simulator.wearer.person import PersonTalk, resume_talk
+from simulator.faults.current_fault import fault_of, simulated_delay
+from simulator.wearer.colours import colour_shares, inside, palette_has
+from simulator.wearer.human_wearer import PersonTalk, resume_talk
+from simulator.wearer.moves import answer_for_other
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.talk import KEY, MOVED, Talk, answers_of, replayed
 from simulator.wearer.waiting import cut_off, heard_in
 from simulator.wearer.wearer_view import Sight, outlines_of
 from simulator.wearer.wordings import other_wordings
+from simulator.world.language.answer_program import evaluate
 from simulator.world.language.english import noun_of, plural_of
-from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answer_wordings import say_answer
 
 
@@ -171,7 +171,7 @@ def _wrong_hearing(result: TurnResult, turn: Turn, held: Session, talk: Talk) ->
     """What was heard of a reply, or waited for in vain, otherwise than its times say; nobody
     waited in earlier runs."""
     fault = fault_of(held.fault, held.extra[KEY]["seed"], held.id, turn.index)
-    if result.delay != (delay := declared_seconds(held, turn, fault)):
+    if result.delay != (delay := simulated_delay(held, turn, fault)):
         yield f"its delay is {result.delay:g} s, where {delay:g} s follow"
     if talk.waiting is None:
         if result.unheard:
@@ -262,7 +262,7 @@ def _colour(of: _Said, entity_id: str, colour: str) -> bool:
     return (
         mine < len(seen) > 1
         and seen[mine] > max(0.15, 2 * max(seen[:mine] + seen[mine + 1 :]))
-        and (facts is None or has(facts.entity(entity_id).look, colour))
+        and (facts is None or palette_has(facts.entity(entity_id).look, colour))
     )
 
 
@@ -299,7 +299,7 @@ def _answers(of: _Said, other: str) -> bool:
     program = of.goal.extra["program"]
     meant = program[1] if program[0] == "it" else str(of.goal.extra["entity_id"])
     truths = {text.casefold().rstrip(".!") for text in of.goal.reference.all_texts}
-    return said not in truths and said in right_for(of.goal, of.sight, meant, other)
+    return said not in truths and said in answer_for_other(of.goal, of.sight, meant, other)
 
 
 def _named(of: _Said, entity_id: str) -> bool:

@@ -26,8 +26,16 @@ from mmrag.records import (
     Utterance,
     outcome_of,
 )
-from simulator.ears.recognition_losses import misheard
-from simulator.wearer.moves import COSTS, Move, Situation, about_main, choose_move, pointing, remedy
+from simulator.ears.recognition_losses import unheard_words
+from simulator.wearer.moves import (
+    COSTS,
+    Move,
+    Situation,
+    about_main,
+    choose_move,
+    pointing_words,
+    remedy,
+)
 from simulator.wearer.sayings import PLAIN, sayings
 from simulator.wearer.waiting import WORD, Waiting, heard_in
 from simulator.wearer.wearer_view import Sight
@@ -113,7 +121,7 @@ class Talk:
             return self._call()
         if reply is None:
             return None
-        lost = [] if result.heard is None else misheard(result.query, result.heard.text)
+        lost = [] if result.heard is None else unheard_words(result.query, result.heard.text)
         free = [w for w in lost if not any(w.casefold() in secret for secret in self._secrets)]
         now = self._situation()._replace(misheard=tuple(free), is_cut=bool(result.unheard))
         move = choose_move(now, reply, self._heard)
@@ -248,7 +256,7 @@ class Talk:
     def _slots(self, move: Move) -> dict[str, str]:
         if not move.points_at:
             return {"noun": move.noun, "word": move.word}
-        return {"thing": pointing(move, self._sight, self._words)}
+        return {"thing": pointing_words(move, self._sight, self._words)}
 
     def _add(self, text: str, move: Move, capture: Capture | None) -> None:
         said = Utterance(
@@ -278,7 +286,7 @@ LOOKING, _PAUSE, _WAITED = 4.0, 1.0, 10.0
 """Seconds of a new picture, between speakers, and of waiting for what does not come."""
 
 
-def heard_by(held: Session, turn: int) -> str:
+def heard_judge(held: Session, turn: int) -> str:
     """The judge whose verdict the wearer heard about a turn; runs may be judged again between."""
     state: dict[str, Any] = held.extra[KEY]
     earlier = (judge for judge, end in state.get("judges", ()) if turn < end)

@@ -19,8 +19,8 @@ from mmrag.records import Capture, Reference, Session, Turn
 from simulator.datasets.content_hashes import ContentHashes
 from simulator.datasets.hugging_face_tables import class_names
 from simulator.datasets.own.line_parser import is_gaze
-from simulator.datasets.read_options import Reading
-from simulator.datasets.unreadable_row import broken_session, words_of
+from simulator.datasets.read_options import ReadOptions
+from simulator.datasets.unreadable_row import broken_session, unreadable_reason
 from simulator.world.build.table_parts import SPLITS, columns_without_pictures, plain_quality
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.pictures.referents import AMBIGUOUS
@@ -128,7 +128,7 @@ def read_table(path: Path, pictures: Pictures) -> Iterator[Session]:
         ) from error
 
 
-def open_world(place: str, reading: Reading) -> World:
+def open_world(place: str, reading: ReadOptions) -> World:
     """`mini`, or the folder of a world."""
     folder = mini_folder() if place == "mini" else Path(place).absolute()
     pictures = "captured" if reading.as_captured else "clean"
@@ -149,7 +149,7 @@ def _ways_of(path: Path) -> Iterator[set[str | None]]:
         raise DataError(f"{path}: cannot be read ({error}); write the world again.") from error
 
 
-def captured(session: Session) -> Capture:
+def capture_of(session: Session) -> Capture:
     """The capture of a world's session: every one of them has one."""
     if session.capture is None:
         raise DataError(f"session {session.id!r} has no picture; write the world again.")
@@ -198,7 +198,9 @@ def _readable(
             raise DataError(f"{place}: no session_id; write the world again.")
         return _session(row, names, take, pictures)
     except Exception as error:  # a row may hold anything
-        return broken_session(row.get("session_id") or Path(place).name, words_of(place, error))
+        return broken_session(
+            row.get("session_id") or Path(place).name, unreadable_reason(place, error)
+        )
 
 
 def _session(

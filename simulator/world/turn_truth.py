@@ -11,7 +11,7 @@ from mmrag.records import Box, Passage, Session, Turn
 from simulator.stages.truth import KnownTruth, with_name
 from simulator.world.build.table_parts import GROUNDING_LABELS
 from simulator.world.build.world_manifest import read_manifest
-from simulator.world.checks.verify import read_facts, stream
+from simulator.world.checks.verify import read_facts, stream_rows
 from simulator.world.facts.fact_wording import say_fact
 from simulator.world.facts.factbase import FactBase
 
@@ -57,7 +57,7 @@ class WorldTruth:
     def _passages(self) -> dict[str, tuple[Passage, ...]]:
         found: dict[str, tuple[Passage, ...]] = {}
         columns = ["turn_id", "page_url", "label", "passage"]
-        for row in stream(self._folder / "grounding.parquet", columns):
+        for row in stream_rows(self._folder / "grounding.parquet", columns):
             if GROUNDING_LABELS[row["label"]] == "answers":
                 url, of = row["page_url"], found.get(row["turn_id"], ())
                 found[row["turn_id"]] = (*of, Passage(id=url, text=row["passage"], url=url))

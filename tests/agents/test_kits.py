@@ -24,7 +24,7 @@ from mmrag.judges.simple import FixedJudge
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.protocols import Resources
 from mmrag.records import Capture, Evidence, Exchange, Query, Reference, Session, Status, Turn
-from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.in_memory_search import MemoryImageSearch, MemoryWebSearch
 from simulator import cli
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.run.agent_slots import AgentSlots

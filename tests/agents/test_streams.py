@@ -23,7 +23,7 @@ from mmrag.models.openai import OpenAIModel
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Query, Reply, Status
 from mmrag.tools import CallRequest
-from mmrag.turn_clock import CLOCK, TimedText, TurnClock, forget_words
+from mmrag.turn_clock import CLOCK, FirstWordTimer, TurnClock, forget_first_word
 from simulator.run.engine import AskedTurn, Rules, ask_turn
 
 QUERY = Query(text="what is it?", session_id="s")
@@ -145,7 +145,7 @@ def test_what_a_model_thinks_is_no_word_and_the_last_stream_counts(
         (10.0, ("5 <think>",), 11.0),
         (20.0, ("<think>for ever",), 11.0),
     ):
-        now[0], words = begins, TimedText()
+        now[0], words = begins, FirstWordTimer()
         for piece in pieces:
             now[0] += 1.0
             words.add(piece)
@@ -373,7 +373,7 @@ def test_words_told_by_a_generator_stay_told_whatever_its_model_does() -> None:
         assert clock is not None
         yield "It is "
         firsts.append(clock.first_word)
-        forget_words()
+        forget_first_word()
         yield "a kettle"
         firsts.append(clock.first_word)
 

@@ -23,7 +23,7 @@ from mmrag.agents.fakes import RandomAgent
 from mmrag.errors import ConflictError, SpecError, UsageError
 from mmrag.protocols import Resources
 from simulator import Query, Reply, Run, evaluate, load_run
-from simulator.terminal.cost_cap import counted_conversations
+from simulator.terminal.cost_cap import conversation_progress
 
 quick = partial(evaluate, limit=2, judge="exact", progress=False)
 
@@ -274,7 +274,7 @@ def test_ctrl_c_in_a_notebook_keeps_what_was_committed(capfd: pytest.CaptureFixt
 
 def test_silent_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     quick(silent)
-    with counted_conversations(3, shown=False):
+    with conversation_progress(3, shown=False):
         pass
     assert capfd.readouterr() == ("", "")
 

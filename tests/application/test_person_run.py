@@ -20,7 +20,7 @@ from simulator.application.execution import execute
 from simulator.application.person_run import MOST_WORDS, PersonRuns, PersonRunState
 from simulator.parts.run_parts import Parts
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results.turn_results import run_state
+from simulator.run.results.run_scoring import run_state
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 

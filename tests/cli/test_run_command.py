@@ -20,7 +20,7 @@ from mmrag.cache import CacheStats
 from mmrag.errors import ConflictError, UsageError
 from mmrag.records import Usage
 from simulator.application.execution import drop_failed_turns
-from simulator.parts.run_folder import claim_run
+from simulator.parts.run_folder import bind_run_config
 from simulator.run.capture_optics import parse_degrade
 from simulator.run.run_config import RunConfig, load_config
 from simulator.store.run_reader import RunReader
@@ -453,9 +453,9 @@ def test_the_doctor_says_why_pictures_are_slow(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_run_is_not_gone_on_with_on_another_index(tmp_path: Path) -> None:
     with RunStore(tmp_path / "run") as store:
-        claim_run(store, RunConfig(), data="d", index="first", judge="j")
-        claim_run(store, RunConfig(), data="d", index="first", judge="j")
+        bind_run_config(store, RunConfig(), data="d", index="first", judge="j")
+        bind_run_config(store, RunConfig(), data="d", index="first", judge="j")
         with pytest.raises(ConflictError, match=r"another search index.*first, now second"):
-            claim_run(store, RunConfig(), data="d", index="second", judge="j")
+            bind_run_config(store, RunConfig(), data="d", index="second", judge="j")
         with pytest.raises(ConflictError, match="other data"):
-            claim_run(store, RunConfig(), data="e", index="first", judge="j")
+            bind_run_config(store, RunConfig(), data="e", index="first", judge="j")

@@ -16,8 +16,8 @@ from small_runs import done
 from mmrag.records import Outcome, Reply, Usage
 from simulator.run.runner import Progress
 from simulator.store.run_reader import RunReader
-from simulator.terminal.cost_cap import CostCapReached, counted_conversations
-from simulator.terminal.progress import PlainProgress, stage_bars
+from simulator.terminal.cost_cap import CostCapReached, conversation_progress
+from simulator.terminal.progress import PlainProgress, progress_bars
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,7 +117,7 @@ def finished(condition: str, cost: float, outcome: Outcome = Outcome.PERFECT) ->
 
 
 def test_the_cost_cap_ends_a_run() -> None:
-    with counted_conversations(10, max_cost=0.25) as advance:
+    with conversation_progress(10, max_cost=0.25) as advance:
         advance(finished("clean", 0.1))
         advance(finished("clean", 0.1))
         with pytest.raises(CostCapReached, match=r"has cost \$0.30 and --max-cost is \$0.25"):
@@ -127,7 +127,7 @@ def test_the_cost_cap_ends_a_run() -> None:
 def test_a_cost_cap_that_the_last_conversation_reaches_ends_nothing() -> None:
     ended: dict[int, bool] = {}
     for conversations in (2, 3):
-        with counted_conversations(conversations, max_cost=0.15) as advance:
+        with conversation_progress(conversations, max_cost=0.15) as advance:
             advance(finished("clean", 0.1))
             try:
                 advance(finished("clean", 0.1))
@@ -168,7 +168,7 @@ def test_a_run_without_a_terminal_says_how_far_it_is(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("simulator.terminal.progress.EVERY", 0.0)
-    with counted_conversations(3) as advance:
+    with conversation_progress(3) as advance:
         advance(finished("clean", 0.1))
         advance(finished("clean", 0.1))
     lines = capsys.readouterr().err.splitlines()
@@ -178,7 +178,7 @@ def test_a_run_without_a_terminal_says_how_far_it_is(
 
 
 def test_short_work_without_a_terminal_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
-    with stage_bars() as advance:
+    with progress_bars() as advance:
         for done in range(5):
             advance("judging", done, 4)
     assert capsys.readouterr().err == ""

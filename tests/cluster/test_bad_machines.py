@@ -20,8 +20,8 @@ from simulator.cluster.machines import Machines
 from simulator.cluster.ray_connection import ProcessLost, await_call, join_cluster
 from simulator.cluster.session_lookup import Sessions
 from simulator.cluster.shard_keeper import LeasedConversation
-from simulator.cluster.worker import Job, Worker
-from simulator.parts.hosting_options import Hosting
+from simulator.cluster.worker import Worker, WorkerSetup
+from simulator.parts.isolation_options import IsolationOptions
 from simulator.parts.run_parts import Parts
 from simulator.run.run_config import RunConfig
 from simulator.store.run_store import RunStore
@@ -166,8 +166,8 @@ def test_a_keeper_that_cannot_start_again_ends_the_run() -> None:
 def ready(**other: object) -> None:
     """A worker as Ray would make it, on this machine."""
     source = Parts(SETTINGS).source
-    job = Job(
-        config=SETTINGS, folder=str(Path.cwd()), hosting=Hosting(), concurrency=1,
+    job = WorkerSetup(
+        config=SETTINGS, folder=str(Path.cwd()), hosting=IsolationOptions(), concurrency=1,
         data=source.fingerprint, index=None, judge="exact/1",
     )  # fmt: skip
     asyncio.run(Worker(msgspec.json.encode(msgspec.structs.replace(job, **other)), []).ready())

@@ -173,7 +173,7 @@ def test_a_run_goes_on_is_judged_again_reported_shown_and_exported(
 
 
 def test_the_app_shows_a_text_conversation(both: Path, tmp_path: Path) -> None:
-    from ui.replay.catalogue import Catalogue, Filter
+    from ui.replay.conversation_list import ConversationList, Filter
     from ui.replay.conversation_view import conversation
 
     out = tmp_path / "run"
@@ -181,7 +181,7 @@ def test_the_app_shows_a_text_conversation(both: Path, tmp_path: Path) -> None:
     with RunReader(out) as reader:
         view = conversation(reader, "run", "t", "clean")
         assert (view.picture, view.has_picture) == ("", False)
-        catalogue = Catalogue(reader)
+        catalogue = ConversationList(reader)
         assert catalogue.choices()["meta"] == ["room: kitchen", "room: none"]
         assert [row.session_id for row in catalogue.find(Filter(meta="room: none"))] == ["t"]
         assert [row.quality for row in catalogue.find_all()] == ["normal", "no picture"]

@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 
 from mmrag.errors import SpecError
 from mmrag.records import spoken_condition
-from simulator.ears.recognition_losses import Loss, loss, mark_heard, misheard
-from simulator.ears.spoken_conditions import parse_spoken, split
+from simulator.ears.recognition_losses import (
+    RecognitionErrors,
+    mark_heard,
+    recognition_errors,
+    unheard_words,
+)
+from simulator.ears.spoken_conditions import parse_spoken, split_spoken
 
 
 @pytest.mark.parametrize(
@@ -32,14 +37,14 @@ from simulator.ears.spoken_conditions import parse_spoken, split
     ]
 )  # fmt: skip
 def test_word_errors(said, heard, words, errors) -> None:
-    found = loss(said, heard)
+    found = recognition_errors(said, heard)
     assert (found.words, found.errors) == (words, errors)
 
 
 def test_names_and_numbers() -> None:
     said = "Is the Arn Bridge older than Mill Lane 12, I mean in Porto? Yes, Porto."
     heard = "Is the barn bridge older than Mill Lane 20, I mean in Porto? Yes, Porto."
-    found = loss(said, heard)
+    found = recognition_errors(said, heard)
     assert (found.names, found.names_lost) == (4, 1), "sentences begin with no name"
     assert (found.numbers, found.numbers_lost) == (1, 1)
 
@@ -51,17 +56,19 @@ def test_lost_words_are_marked_and_everything_else_is_there() -> None:
 
 
 def test_a_word_that_carries_nothing_is_not_said_again() -> None:
-    assert misheard("What is the toll for this bridge?", "What was a call for bridge") == ["toll"]
+    assert unheard_words("What is the toll for this bridge?", "What was a call for bridge") == [
+        "toll"
+    ]
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_whatever_is_heard(said, heard) -> None:
-    found = loss(said, heard)
-    assert isinstance(found, Loss)
+    found = recognition_errors(said, heard)
+    assert isinstance(found, RecognitionErrors)
     assert 0 <= found.names_lost <= found.names
     assert 0 <= found.numbers_lost <= found.numbers
     assert "".join(piece.text for piece in mark_heard(said, heard)) == said
-    assert loss(said, said).errors == 0
+    assert recognition_errors(said, said).errors == 0
 
 
 def test_specs() -> None:
@@ -69,7 +76,7 @@ def test_specs() -> None:
     assert parse_spoken("clean, street@3,wind,street@0") == ("quiet", "street@3", "wind@3")
     for picture in ("clean", "low-light@3", "low-light@3+blurred@1"):
         for said in ("", "quiet", "clipped-start@5"):
-            assert split(spoken_condition(picture, said)) == (picture, said)
+            assert split_spoken(spoken_condition(picture, said)) == (picture, said)
 
 
 @pytest.mark.parametrize(
@@ -81,5 +88,5 @@ def test_what_is_no_spec_is_refused(text) -> None:
 
 
 def test_a_mark_that_stands_for_no_sound_is_no_word() -> None:
-    assert misheard("which kettle", "\uff9e which") == ["kettle"]
-    assert loss("what is \uff9e", "what is").words == 2
+    assert unheard_words("which kettle", "\uff9e which") == ["kettle"]
+    assert recognition_errors("what is \uff9e", "what is").words == 2

@@ -10,7 +10,7 @@ from small_sounds import wav
 
 from mmrag.errors import DataError
 from simulator.ears.noises import LEVELS, noisy, power
-from simulator.ears.recognition_losses import loss
+from simulator.ears.recognition_losses import recognition_errors
 from simulator.ears.sounds import MAX_BYTES, RATE, Sound, read, read_file
 from simulator.ears.spoken_conditions import KINDS
 from simulator.ears.tones import ToneEar, ToneVoice
@@ -125,7 +125,8 @@ def test_noise_is_as_far_below_speech_as_its_level_says(kind, level) -> None:
 @pytest.mark.parametrize("kind", ["street", "babble", "wind", "room", "clipped-start"])
 def test_a_higher_level_loses_more_words(kind) -> None:
     errors = [
-        loss(SAID, ToneEar().hear(under(f"{kind}@{n}", sound=SOUND)).text).errors for n in (1, 5)
+        recognition_errors(SAID, ToneEar().hear(under(f"{kind}@{n}", sound=SOUND)).text).errors
+        for n in (1, 5)
     ]
     assert errors[0] <= errors[1]
 

@@ -137,7 +137,7 @@ def whole_report(run: RunReader) -> dict[str, Any]:
 
 
 def test_who_heard_nothing_is_told_before_all_else(tmp_path: Path) -> None:
-    from simulator.run.results.turn_results import score_run
+    from simulator.run.results.run_scoring import score_run
 
     class Deaf(ToneEar):
         def hear(self, sound):
@@ -177,7 +177,7 @@ def test_all_turns_have_what_was_heard(tmp_path: Path) -> None:
 
 
 def test_the_curve_of_a_noise_begins_with_speech_in_quiet(tmp_path: Path) -> None:
-    from simulator.reports.draw.charts import severity_curves, stage_bars
+    from simulator.reports.draw.charts import failing_stage_chart, severity_curves
     from simulator.reports.draw.svg import svg
 
     class Reads(ByNumber):
@@ -208,7 +208,7 @@ def test_the_curve_of_a_noise_begins_with_speech_in_quiet(tmp_path: Path) -> Non
         assert curve["start"] == start
         assert curve["truthfulness"] == [at[start], at["street@3"]]
         (chart,) = severity_curves(report["robustness"], "p")
-        bars = next(c for c in stage_bars(report["stages"], "p") if c.title == "street")
+        bars = next(c for c in failing_stage_chart(report["stages"], "p") if c.title == "street")
         assert ("(0 is in quiet)" in svg(bars)) == (start == "quiet")
         assert ("0: in quiet" in svg(chart)) == (start == "quiet")
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from mmrag.encoders import image_encoders, text_encoders
 from mmrag.encoders.devices import choose_dtype
-from mmrag.encoders.families import usage_of
+from mmrag.encoders.families import encoder_settings
 from mmrag.encoders.image import BUILTIN, ImageEncoder
 from mmrag.encoders.text import TextEncoder
 from mmrag.errors import SpecError, Unavailable
@@ -40,15 +40,15 @@ def image() -> ImageEncoder:
     ]
 )  # fmt: skip
 def test_each_family_is_used_as_it_wants(name: str, pooling: str, query: str) -> None:
-    usage = usage_of(name)
+    usage = encoder_settings(name)
     assert (usage.pooling, usage.query) == (pooling, query)
 
 
 def test_an_unknown_family_must_say_its_pooling() -> None:
     with pytest.raises(SpecError, match="pooling=cls"):
-        usage_of("somebody/something")
-    assert usage_of("somebody/something", "last").pooling == "last"
-    assert usage_of("BAAI/bge-large-en-v1.5", "official").pooling == "mean"
+        encoder_settings("somebody/something")
+    assert encoder_settings("somebody/something", "last").pooling == "last"
+    assert encoder_settings("BAAI/bge-large-en-v1.5", "official").pooling == "mean"
 
 
 def test_near_meanings_are_near(text: TextEncoder) -> None:

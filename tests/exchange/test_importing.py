@@ -16,7 +16,7 @@ from mmrag.errors import ConflictError, DataError
 from mmrag.records import Outcome, Session, Status
 from simulator.exchange.imports import import_file
 from simulator.exchange.read_outcomes import read_turns
-from simulator.run.results.turn_results import score_run
+from simulator.run.results.run_scoring import score_run
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 

@@ -17,7 +17,7 @@ from mmrag.records import Outcome, Status
 from simulator.exchange.exports import export_run
 from simulator.exchange.imports import import_file
 from simulator.exchange.inspect import read_log
-from simulator.run.results.turn_results import score_run
+from simulator.run.results.run_scoring import score_run
 from simulator.store.run_reader import RunReader
 
 

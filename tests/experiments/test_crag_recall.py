@@ -14,7 +14,7 @@ from called_command import mmrag
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Message
 from simulator.datasets.papers.crag import CragQuestions
-from simulator.experiments.crag_recall import first_pages, recall_curve
+from simulator.experiments.crag_recall import first_answering_pages, recall_curve
 
 
 def page(snippet: str, text: str = "") -> dict[str, str]:
@@ -52,7 +52,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_page_answers_where_it_holds_the_answer(file: Path) -> None:
-    found = asyncio.run(first_pages(CragQuestions(file)))
+    found = asyncio.run(first_answering_pages(CragQuestions(file)))
     assert [one.page for one in found] == [1, 3, 2, None]
     every, kg, web = recall_curve(found, [1, 2, 3])
     assert (every["questions"], every["n"]) == ("all", 4)
@@ -68,7 +68,9 @@ def test_a_model_says_whether_a_page_suffices(file: Path) -> None:
         suffices = "nothing is known" in text.partition("<passages")[2] and "14.2\n" in text
         return json.dumps({"key": key, "sufficient": suffices})
 
-    found = asyncio.run(first_pages(CragQuestions(file), ScriptedModel(judge), concurrency=1))
+    found = asyncio.run(
+        first_answering_pages(CragQuestions(file), ScriptedModel(judge), concurrency=1)
+    )
     assert [one.page for one in found] == [None, None, None, 1]
 
 

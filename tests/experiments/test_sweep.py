@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mmrag import judges
 from mmrag.errors import SpecError, UsageError
 from mmrag.models import models
-from mmrag.passages import RETRIEVERS, Cut
+from mmrag.passages import RETRIEVERS, PassageOptions
 from mmrag.protocols import Completion, GenerateOptions, Message
 from mmrag.records import Passage, Query, Reply, Usage
 from mmrag.search.session_passages import SessionSearch, set_searched_passages
@@ -112,7 +112,7 @@ def test_too_much_is_refused() -> None:
 )
 def test_impossible_cuts(options: dict[str, str]) -> None:
     with pytest.raises((SpecError, UsageError)):
-        Cut.of(**options)
+        PassageOptions.of(**options)
 
 
 @pytest.mark.parametrize("retriever", RETRIEVERS)
@@ -121,7 +121,7 @@ def test_every_retriever_finds_the_part_that_answers(retriever: str) -> None:
         Passage(id="far", text=FILLER),
         Passage(id="good", text=f"{FILLER}The Alder Kettle boils in 61 seconds."),
     )
-    cut = Cut.of(chunk="32", overlap="25%", retriever=retriever)
+    cut = PassageOptions.of(chunk="32", overlap="25%", retriever=retriever)
     search = SessionSearch(None, cut, Letters())
     set_searched_passages(passages)
     try:

@@ -12,7 +12,7 @@ from test_faults import held, made
 from simulator.application.execution import drop_failed_turns
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.run.results.turn_results import failure_note, fault_note
+from simulator.run.results.run_scoring import failure_note, fault_note
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 

@@ -23,10 +23,10 @@ from mmrag.records import Evidence, Query, Reply, Session, Status, TurnResult
 from simulator.faults import current_fault, failing_parts, picture_faults
 from simulator.faults.current_fault import DELAYS, ActiveFault
 from simulator.faults.failing_parts import with_faults
-from simulator.faults.fault_kinds import KINDS, SHARES, WRONG_INPUT, is_hit, parse_faults
+from simulator.faults.fault_kinds import KINDS, SHARES, WRONG_INPUT, fault_meets_turn, parse_faults
 from simulator.faults.picture_faults import apply_picture_fault
 from simulator.faults.wrong_inputs import other_conversations
-from simulator.parts.hosting_options import Hosting
+from simulator.parts.isolation_options import IsolationOptions
 from simulator.parts.run_parts import Parts
 from simulator.run.engine import Rules
 from simulator.run.run_config import RunConfig
@@ -146,7 +146,7 @@ def test_a_run_under_any_fault_ends_and_only_the_turns_it_met_are_others(
     for result in results:
         key = (result.session_id, result.turn_index)
         before = clean[key]
-        hit = is_hit(condition, 7, *key)
+        hit = fault_meets_turn(condition, 7, *key)
         if result.status is Status.SKIPPED_AFTER_STOP:
             continue
         assert result.fault == (kind if hit and not _spared(kind, result) else "")
@@ -170,19 +170,24 @@ def _spared(kind: str, result: TurnResult) -> bool:
 def test_what_is_hit_depends_on_seed_session_and_turn_alone() -> None:
     keys = [(f"s{i}", t) for i in range(200) for t in range(4)]
     share = {
-        level: sum(is_hit(f"web-empty@{level}", 1, *key) for key in keys) / len(keys)
+        level: sum(fault_meets_turn(f"web-empty@{level}", 1, *key) for key in keys) / len(keys)
         for level in range(6)
     }
     assert share[0] == 0
     assert share[5] == 1
     for level, expected in enumerate(SHARES, start=1):
         assert share[level] == pytest.approx(expected, abs=0.06)
-    hit = {level: {k for k in keys if is_hit(f"web-empty@{level}", 1, *k)} for level in range(6)}
+    hit = {
+        level: {k for k in keys if fault_meets_turn(f"web-empty@{level}", 1, *k)}
+        for level in range(6)
+    }
     assert all(hit[level] <= hit[level + 1] for level in range(5))  # a worse one hits them too
-    assert hit[3] != {key for key in keys if is_hit("web-empty@3", 2, *key)}
-    assert hit[3] != {key for key in keys if is_hit("model-slow@3", 1, *key)}
-    assert is_hit("web-empty@3", 1, "s0", 0) is True  # golden: another hash is another run
-    assert [is_hit("model-busy@3", 0, "kettle", t) for t in range(6)] == GOLDEN
+    assert hit[3] != {key for key in keys if fault_meets_turn("web-empty@3", 2, *key)}
+    assert hit[3] != {key for key in keys if fault_meets_turn("model-slow@3", 1, *key)}
+    assert (
+        fault_meets_turn("web-empty@3", 1, "s0", 0) is True
+    )  # golden: another hash is another run
+    assert [fault_meets_turn("model-busy@3", 0, "kettle", t) for t in range(6)] == GOLDEN
 
 
 GOLDEN = [False, True, False, False, True, True]
@@ -243,7 +248,7 @@ def test_a_fault_leaves_nothing_in_the_cache(tmp_path: Path) -> None:
 def test_faults_of_parts_that_an_agent_brings_itself_are_refused() -> None:
     config = RunConfig(agent="llm-only:model=scripted", search="none", faults="web-empty")
     with pytest.raises(UsageError, match=r"--isolate.*web-empty"):
-        Parts(config).host_agent(Hosting(isolate=True), 1)
+        Parts(config).host_agent(IsolationOptions(isolate=True), 1)
     http = RunConfig(agent="http:url=http://localhost:1", faults="model-busy,network-loss")
     with pytest.raises(UsageError, match=r"http.*its own.*model-busy.*network"):
         Parts(http).check_faults()

@@ -20,8 +20,8 @@ from mmrag.errors import MmragError, Unavailable
 from mmrag.records import JudgeItem, Query, Status, TurnResult, Verdict
 from simulator import load_run
 from simulator.glasses.server import PROTOCOL
-from simulator.glasses.simulated_glasses import AppReply, Pair, Stale
-from simulator.link.profiles import over_links, read_links
+from simulator.glasses.simulated_glasses import AppReply, SimulatedGlasses, Stale
+from simulator.link.device_profiles import over_links, read_links
 from simulator.run.capture_optics import CaptureOptics
 from simulator.store.run_reader import RunReader
 
@@ -224,7 +224,7 @@ def test_what_is_acknowledged_is_on_the_disk(
 )
 def test_what_is_not_kept_is_not_acknowledged(what: str, error: type[MmragError]) -> None:
     async def replied() -> None:
-        pair = Pair(NO_EAR)
+        pair = SimulatedGlasses(NO_EAR)
         asked = asyncio.create_task(pair.answer(Query(text="what?")))
         await pair.changed.wait()
         told = asyncio.create_task(pair.hear(AppReply(to=pair.words["to"], text="this")))

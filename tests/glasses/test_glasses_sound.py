@@ -23,10 +23,10 @@ from simulator.ears.sounds import RATE, Sound, read
 from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.tones import ToneEar, ToneVoice
 from simulator.glasses import server
-from simulator.glasses.simulated_glasses import AppReply, Pair
-from simulator.parts.run_parts import ear_alone
+from simulator.glasses.simulated_glasses import AppReply, SimulatedGlasses
+from simulator.parts.run_parts import ear_for_apps
 from simulator.run.engine import ask_turn
-from simulator.run.results.turn_results import deaf_notes
+from simulator.run.results.run_scoring import deaf_notes
 from simulator.run.run_config import RunConfig
 from simulator.store.run_reader import RunReader
 
@@ -179,10 +179,10 @@ def test_without_the_extra_one_line_names_it_and_words_are_heard(worn: Callable[
 
 def test_an_ear_is_needed_only_by_those_who_reply_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(optional_packages, "find_spec", lambda _: None)
-    assert isinstance(ear_alone(RunConfig()), Unavailable)
-    assert isinstance(ear_alone(RunConfig(ear="tones")), SpeechPipeline)
+    assert isinstance(ear_for_apps(RunConfig()), Unavailable)
+    assert isinstance(ear_for_apps(RunConfig(ear="tones")), SpeechPipeline)
     with pytest.raises(SpecError, match="no ear"):
-        ear_alone(RunConfig(ear="nonsense"))
+        ear_for_apps(RunConfig(ear="nonsense"))
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_an_ear_that_lets_nobody_in_ends_the_run() -> None:
     ear.go.set()
 
     async def refused() -> None:
-        pair = Pair(tones(ear))
+        pair = SimulatedGlasses(tones(ear))
         changed, turn = pair.changed, asyncio.create_task(ask_turn(pair, Query(text="what?")))
         await changed.wait()
         with pytest.raises(Denied):

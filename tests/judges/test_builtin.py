@@ -17,15 +17,15 @@ from mmrag.errors import DataError
 from mmrag.judges import judges, make_judge
 from mmrag.judges.builtin import BuiltinJudge
 from mmrag.judges.builtin.claims import claim
-from mmrag.judges.builtin.parsed_text import Reading, read_short
-from mmrag.judges.builtin.value_rules import bound_value
+from mmrag.judges.builtin.parsed_text import Parsed, parse_short
+from mmrag.judges.builtin.value_rules import by_clause
 from mmrag.judges.structured_replies import split
-from mmrag.metrics.overlap import words_of
 from mmrag.metrics.scoring_protocols import TurnScore
+from mmrag.metrics.word_overlap import words_of
 from mmrag.records import JudgeItem, Outcome
-from mmrag.text.chinese import western
+from mmrag.text.chinese import westernise
 from mmrag.text.normalise import plain
-from simulator.run.results.kit_scoring import ScoredReply, as_in_kit
+from simulator.run.results.kit_scoring import TurnToScore, as_in_kit
 
 PAIRS = [
     json.loads(line)
@@ -172,8 +172,8 @@ SEATS = "How many seats does the car have?"
 
 
 def ruled(question: str, reference: str, reply: str) -> bool | None:
-    found = bound_value(
-        read_short(question), [read_short(reference)], Reading(plain(reply), is_plain=True)
+    found = by_clause(
+        parse_short(question), [parse_short(reference)], Parsed(plain(reply), is_plain=True)
     )
     return None if found is None else found.correct
 
@@ -221,7 +221,7 @@ def judge_chinese() -> BuiltinJudge:
     ],
 )
 def test_western_notation(text: str, said: str) -> None:
-    assert western(text, words_of) == said
+    assert westernise(text, words_of) == said
 
 
 def test_sentences_end_without_blanks() -> None:
@@ -242,7 +242,7 @@ def test_the_month_itself_is_left_to_the_others(judge_chinese: BuiltinJudge, rep
     "中٣万", "三月٣日", "中٣٣٣٣年", "中१२分之一", "一" + "亿" * 3000, "一" + "万" * 3000,
 ])  # fmt: skip
 def test_figures_of_other_scripts_and_endless_ones_are_read(text: str) -> None:
-    assert isinstance(western(text, words_of), str)
+    assert isinstance(westernise(text, words_of), str)
 
 
 # -- pairs
@@ -314,7 +314,7 @@ def test_each_grading_example_is_graded_as_published(judge: BuiltinJudge, protoc
     wrong: list[tuple[str, str]] = []
     for example, item, verdict in zip(GRADING, items, judge.judge_many(items), strict=True):
         turn = TurnScore(session_id="a", turn_index=0, outcome=verdict.outcome)
-        found = as_in_kit(ScoredReply(turn=turn, item=item), protocol).outcome
+        found = as_in_kit(TurnToScore(turn=turn, item=item), protocol).outcome
         if merged_examples(found) != merged_examples(Outcome(example["outcome"])):
             wrong.append((example["id"], verdict.reason))
     assert not wrong

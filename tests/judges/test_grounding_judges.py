@@ -18,7 +18,12 @@ from mmrag.judges.papers.garage_judge import (
 )
 from mmrag.judges.papers.ragas import RagasJudge
 from mmrag.judges.papers.ragas_offline import EncoderRagas
-from mmrag.judges.papers.support import EncoderSupport, ModelSupport, deflects, names_and_numbers
+from mmrag.judges.papers.sentence_support import (
+    EncoderSupport,
+    ModelSupport,
+    deflects,
+    names_and_numbers,
+)
 from mmrag.judges.structured_replies import REQUEST_CHARS, batch_texts, passage_batches, split
 from mmrag.metrics.grounding import GARAGE, Support
 from mmrag.metrics.measure_records import Annotations, Case, Eligibility, Measurement

@@ -7,10 +7,10 @@ from compared_times import times_as_long
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mmrag.judges.builtin.boosted_trees import Forest, StoredTrees, Tree
 from mmrag.judges.builtin.parsed_question import Target, wordings
-from mmrag.judges.builtin.parsed_text import Reading
-from mmrag.judges.builtin.rules import rule
-from mmrag.judges.builtin.trees import Forest, Tree, Trees
+from mmrag.judges.builtin.parsed_text import Parsed
+from mmrag.judges.builtin.rules import first_ruling
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
 from mmrag.text.normalise import MAX_CHARS
 from mmrag.text.numbers import MONTHS, Quantity, quantities, same_date, same_quantity
@@ -34,12 +34,12 @@ def vectors() -> WordVectors:
     ],
 )
 def test_a_number_cut_at_its_point_is_one(text: str, value: float) -> None:
-    assert [q.raw for q in Reading(text).quantities] == [value]
+    assert [q.raw for q in Parsed(text).quantities] == [value]
 
 
 @pytest.mark.parametrize("text", ["It was built in 2004. 3 people saw it", "1. 3 eggs\n2. 2 cups"])
 def test_the_end_of_a_sentence_is_no_decimal_point(text: str) -> None:
-    assert all(q.raw == int(q.raw) for q in Reading(text).quantities)
+    assert all(q.raw == int(q.raw) for q in Parsed(text).quantities)
 
 
 @pytest.mark.parametrize(
@@ -50,19 +50,19 @@ def test_the_end_of_a_sentence_is_no_decimal_point(text: str) -> None:
     ]
 )  # fmt: skip
 def test_once_counts_where_it_does_not_mean_formerly(text: str, values: list[int]) -> None:
-    assert [q.raw for q in Reading(text).quantities] == values
+    assert [q.raw for q in Parsed(text).quantities] == values
 
 
 @pytest.mark.parametrize("text", ["", "no number", "May", "in May", "sixty", "the first", "10 May"])
 def test_what_is_passed_over_holds_no_number_and_no_date(text: str) -> None:
-    reading = Reading(text)
+    reading = Parsed(text)
     assert reading.quantities == quantities(reading.tokens)
     assert bool(reading.dates) == ("10 May" in text)
     assert "may" in MONTHS
 
 
 def test_places_and_roots_belong_to_the_words() -> None:
-    reading = Reading("The drivers of the Golden Gate were driving. They never stopped!")
+    reading = Parsed("The drivers of the Golden Gate were driving. They never stopped!")
     assert [reading.words[i] for i in reading.places] == reading.content
     assert (
         reading.roots[reading.words.index("drivers")]
@@ -73,10 +73,10 @@ def test_places_and_roots_belong_to_the_words() -> None:
 
 
 def test_a_short_word_within_another_is_not_held() -> None:
-    reading = Reading("He sat on a chair with gannets")
+    reading = Parsed("He sat on a chair with gannets")
     assert not reading.holds("hair")
     assert reading.holds("chair")
-    assert Reading("a hi-fi set").holds("hifi")
+    assert Parsed("a hi-fi set").holds("hifi")
 
 
 def test_an_answer_that_is_explained_stands_alone() -> None:
@@ -123,7 +123,7 @@ def test_core_is_what_aliases_share(vectors: WordVectors) -> None:
 def test_rules(
     vectors: WordVectors, question: str, references: list[str], reply: str, correct: bool | None
 ) -> None:
-    ruling = rule(Target(question, tuple(references), vectors), Reading(reply))
+    ruling = first_ruling(Target(question, tuple(references), vectors), Parsed(reply))
     assert (None if ruling is None else ruling.correct) is correct
 
 
@@ -131,7 +131,7 @@ def test_rules(
 
 
 def quantity(text: str) -> Quantity:
-    found = Reading(text).quantities
+    found = Parsed(text).quantities
     assert len(found) == 1, found
     return found[0]
 
@@ -181,14 +181,14 @@ def test_a_decade_is_no_duration() -> None:
     ]
 )  # fmt: skip
 def test_dates(first: str, second: str, same: bool | None) -> None:
-    one, two = Reading(first).dates[0], Reading(second).dates[0]
+    one, two = Parsed(first).dates[0], Parsed(second).dates[0]
     assert same_date(one, two) is same
 
 
 def test_glued_words_of_search_assistants_come_apart() -> None:
-    assert Reading("It was sung byNorah Jones1.").words[-3:] == ["norah", "jones", "1"]
-    assert Reading("It opened on September 13, 20121.").words[-1] == "2012"
-    assert Reading("at least $75,0001.").words[-1] == "75000"
+    assert Parsed("It was sung byNorah Jones1.").words[-3:] == ["norah", "jones", "1"]
+    assert Parsed("It opened on September 13, 20121.").words[-1] == "2012"
+    assert Parsed("at least $75,0001.").words[-1] == "75000"
 
 
 def test_trees_are_evaluated_as_written() -> None:
@@ -197,7 +197,7 @@ def test_trees_are_evaluated_as_written() -> None:
         feature=(0, 1), threshold=(0.5, 2.0), left=(-1, -2), right=(1, -3), leaf=(-1.0, 2.0, 5.0)
     )
     stump = Tree(feature=(), threshold=(), left=(), right=(), leaf=(0.25,))
-    forest = Forest(Trees(names=("x", "y"), base=0.5, trees=(tree, stump)), ["x", "y"])
+    forest = Forest(StoredTrees(names=("x", "y"), base=0.5, trees=(tree, stump)), ["x", "y"])
     import numpy as np
 
     rows = np.array([[0.5, 9.0], [0.6, 2.0], [0.6, 2.1]])

@@ -12,12 +12,12 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
-from simulator.link.profiles import Profile, read_links, shipped
+from simulator.link.device_profiles import DeviceProfile, read_links, shipped
 from simulator.link.sending import MARGIN, send
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.gaze import gaze_of
 
-PLAIN = Profile(bytes_per_second=1000, capture=(4000, 4000), longest=160)
+PLAIN = DeviceProfile(bytes_per_second=1000, capture=(4000, 4000), longest=160)
 BOX = (100.0, 60.0, 200.0, 160.0)
 
 
@@ -38,7 +38,7 @@ def test_whole_is_the_cameras_file_to_the_byte() -> None:
 @pytest.mark.parametrize("kind", ["jpeg", "webp", "avif"])
 def test_downscaled_is_as_large_as_the_profile_says(kind: str) -> None:
     image, _ = sample(2, (320, 240))
-    profile = Profile(bytes_per_second=1000, longest=160, format=kind)
+    profile = DeviceProfile(bytes_per_second=1000, longest=160, format=kind)
     sent = send(image, profile, "downscaled", None, key="k")
     assert Image.open(io.BytesIO(sent.data)).format == kind.upper()
     assert decoded(sent.data).shape == (120, 160, 3)
@@ -47,7 +47,7 @@ def test_downscaled_is_as_large_as_the_profile_says(kind: str) -> None:
 
 def test_a_smaller_camera_takes_a_smaller_picture_and_enlarges_none() -> None:
     image, _ = sample(2, (320, 240))
-    small = Profile(bytes_per_second=1000, capture=(120, 160))
+    small = DeviceProfile(bytes_per_second=1000, capture=(120, 160))
     assert decoded(send(image, small, "whole", None, key="k").data).shape == (120, 160, 3)
     assert decoded(send(image, PLAIN, "whole", None, key="k").data).shape == image.shape
 
@@ -84,7 +84,7 @@ def test_print_is_found_by_a_detector_and_cut_out() -> None:
 
 def test_a_burst_keeps_the_sharpest_of_its_frames() -> None:
     image, _ = sample(3, (320, 240))
-    shaky = Profile(bytes_per_second=1000, shake=0.02, frames=8, longest=320)
+    shaky = DeviceProfile(bytes_per_second=1000, shake=0.02, frames=8, longest=320)
 
     def sharpness(policy: str, n: int) -> float:
         gray = cv2.cvtColor(decoded(send(image, shaky, policy, None, key=f"k{n}").data),
@@ -99,7 +99,7 @@ def test_a_burst_keeps_the_sharpest_of_its_frames() -> None:
 
 def test_what_comes_after_the_app_gave_up_is_late() -> None:
     image, _ = sample(2, (320, 240))
-    slow = Profile(bytes_per_second=10, give_up_seconds=15)
+    slow = DeviceProfile(bytes_per_second=10, give_up_seconds=15)
     assert send(image, slow, "whole", None, key="k").record["late"]
     assert not send(image, shipped()["phone"], "whole", None, key="k").record["late"]
 

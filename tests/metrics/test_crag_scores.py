@@ -10,7 +10,7 @@ import pytest
 from called_command import mmrag
 
 from mmrag.errors import DataError
-from mmrag.metrics.crag_scores import crag_figures, judges_of, traffic_figures
+from mmrag.metrics.crag_scores import crag_figures, outcomes_by_judge, traffic_figures
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import Outcome
 from simulator.experiments.crag_tables import agreement, counts, read_weights
@@ -73,7 +73,7 @@ def test_two_judges_are_averaged_each_by_itself() -> None:
         TurnScore(session_id="c", turn_index=0, outcome=P, exact=True),  # nobody had to vote
         TurnScore(session_id="d", turn_index=0, outcome=W, votes=(A, W)),
     ]
-    assert judges_of(rows) == [[P, M, P, A], [W, M, P, W]]
+    assert outcomes_by_judge(rows) == [[P, M, P, A], [W, M, P, W]]
     figures = crag_figures(rows)
     assert (figures["judges"], figures["perfect"]) == (2, pytest.approx((2 / 4 + 1 / 4) / 2))
     assert figures["incorrect"] == pytest.approx((0 + 2 / 4) / 2)

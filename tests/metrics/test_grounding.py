@@ -16,7 +16,7 @@ from mmrag.encoders.text import TextEncoder
 from mmrag.errors import SpecError, UsageError
 from mmrag.judges.measure_registry import encoder_measurers
 from mmrag.judges.papers.ragas_reference import MEASURES as REFERENCE
-from mmrag.judges.papers.reference_measures import BERT, BertScore
+from mmrag.judges.papers.reference_measures import BERT, BertScoreMeasurer
 from mmrag.judges.papers.reference_measures import MEASURES as CRUD
 from mmrag.metrics.bert_score import TokenVectors, bert_score
 from mmrag.metrics.crag_scores import grades, mean_of_judges, traffic_weighted
@@ -29,7 +29,8 @@ from mmrag.metrics.grounding import (
 )
 from mmrag.metrics.measure_records import Case
 from mmrag.metrics.measures import MEASURES, RANKED, measure
-from mmrag.metrics.overlap import (
+from mmrag.metrics.retrieval import Ranking, ranking_measure
+from mmrag.metrics.word_overlap import (
     UNKNOWN,
     bleu,
     jieba_words,
@@ -40,7 +41,6 @@ from mmrag.metrics.overlap import (
     uses_jieba,
     words_of,
 )
-from mmrag.metrics.retrieval import Ranking, ranking_measure
 from mmrag.records import Outcome
 
 YES, NO, AGAINST, FREE = (
@@ -270,11 +270,15 @@ def test_it_is_the_public_package_s(encoder: TextEncoder) -> None:
 
 def test_the_nearest_reference_counts(encoder: TextEncoder) -> None:
     case = Case(question="?", answer="42 volumes", references=("a kettle", "42 volumes", " "))
-    rows = asyncio.run(BertScore(encoder).measure(case, ["bertscore_f1", "bertscore_recall"]))
+    rows = asyncio.run(
+        BertScoreMeasurer(encoder).measure(case, ["bertscore_f1", "bertscore_recall"])
+    )
     assert [row.measure for row in rows] == ["bertscore_f1", "bertscore_recall"]
     assert [row.value for row in rows] == pytest.approx([1.0, 1.0])
     assert rows[0].judge.startswith("bertscore/1:minilm@")
-    [none] = asyncio.run(BertScore(encoder).measure(Case(question="?", answer="x"), BERT[:1]))
+    [none] = asyncio.run(
+        BertScoreMeasurer(encoder).measure(Case(question="?", answer="x"), BERT[:1])
+    )
     assert (none.value, none.reason) == (None, "there is no reference")
 
 

@@ -20,8 +20,8 @@ from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_reader import RunReader
 from ui.home.summary import summarise
 from ui.render import render
-from ui.replay.analysis import Analysis
-from ui.replay.catalogue import Catalogue
+from ui.replay.conversation_list import ConversationList
+from ui.replay.run_figures import RunFigures
 
 SESSIONS = 12
 NOTE = (
@@ -122,7 +122,7 @@ def test_a_report_says_so_first(failed: Path, tmp_path: Path) -> None:
 def test_the_app_shows_bounds(failed: Path, whole: Path) -> None:
     summary = summarise(failed)
     assert (summary.truthfulness.bounds, summary.right) == ((0.0, 1.0), None)
-    analysis = Analysis({p.name: Catalogue(RunReader(p)) for p in (failed, whole)})
+    analysis = RunFigures({p.name: ConversationList(RunReader(p)) for p in (failed, whole)})
     sides = (("whole", "clean"), ("failed", "clean"))
     found = analysis.compare(*sides)
     assert (found.main.estimate, found.main.bounds) == (None, (0.0, 1.0))

@@ -106,7 +106,7 @@ def test_motion_is_the_ideal_blur(length: float, angle: float) -> None:
     motion = blur.Motion.near(length, angle)
     assert motion.length == pytest.approx(length, rel=0.1)
     assert abs((motion.angle - angle + 90) % 180 - 90) <= 8.01
-    ours = srgb.to_codes(blur.move(srgb.to_light(image), motion)).astype(float)
+    ours = srgb.to_codes(blur.motion_blur(srgb.to_light(image), motion)).astype(float)
     error = ours - ideal_motion(image, motion)
     psnr = 10 * math.log10(255**2 / np.mean(error**2))
     assert psnr >= 38, psnr
@@ -140,7 +140,7 @@ def test_content_stays_where_it_was() -> None:
     smears = [blur.Motion.near(length, angle) for length in (2, 7, 23, 50, 90)
               for angle in range(0, 180, 20)]  # fmt: skip
     for motion in smears:
-        moved = centroid(blur.move(light, motion)) - before
+        moved = centroid(blur.motion_blur(light, motion)) - before
         assert np.abs(moved).max() < 0.5, (motion, moved)
     for radius in (0.7, 3, 7, 12, 25):
         moved = centroid(blur.defocus(light, radius)) - before
@@ -210,7 +210,7 @@ def test_textures_are_premultiplied_and_repeat() -> None:
 def test_rotation_leaves_no_corner_empty_and_moves_points_with_pixels(level: int) -> None:
     w, h = 320, 240
     entity = geometry.corners((140, 100, 190, 150))
-    done = geometry.rotation((w, h), entity, geometry.ANGLES[level], keep=True)
+    done = geometry.fit_rotation((w, h), entity, geometry.ANGLES[level], keep=True)
     assert done.value == geometry.ANGLES[level]
     matrix = geometry.matrix_of(done.matrix)
     back = np.linalg.inv(matrix)
@@ -224,7 +224,7 @@ def test_rotation_leaves_no_corner_empty_and_moves_points_with_pixels(level: int
 
 
 def test_an_entity_that_does_not_fit_clamps_the_angle() -> None:
-    done = geometry.rotation((320, 240), geometry.corners((0, 0, 300, 60)), 60.0, keep=True)
+    done = geometry.fit_rotation((320, 240), geometry.corners((0, 0, 300, 60)), 60.0, keep=True)
     assert done.clamped
     assert 12.0 <= done.value < 60.0
     assert "does not fit" in done.reason
@@ -237,7 +237,7 @@ def test_truncation_leaves_the_wanted_share(box: tuple[float, float, float, floa
     zooms = set()
     for level in range(1, 6):
         draw = random_streams.generator("k", "truncated")
-        done = truncation.truncation((320, 240), entity, truncation.VISIBLE[level], draw)
+        done = truncation.fit_truncation((320, 240), entity, truncation.VISIBLE[level], draw)
         assert abs(done.value - truncation.VISIBLE[level]) <= 0.02
         share = geometry.visible_share((320, 240), entity, geometry.matrix_of(done.matrix))
         assert share == pytest.approx(done.value)
@@ -328,7 +328,9 @@ def test_a_blur_of_the_part_is_the_part_of_the_blur(box: tuple[float, float, flo
     picture = sample(5, (333, 251))[0]
     light = srgb.to_light(picture)
     x0, y0, x1, y1 = box
-    smears = [(n, lambda x, n=n: blur.move(x, blur.Motion.near(n, 40.0))) for n in (3, 9, 24, 80)]
+    smears = [
+        (n, lambda x, n=n: blur.motion_blur(x, blur.Motion.near(n, 40.0))) for n in (3, 9, 24, 80)
+    ]
     smears += [(r, lambda x, r=r: blur.defocus(x, r)) for r in (0.8, 4, 7, 14, 26)]
     for reach, smear in smears:
         where = calibrate.surroundings(picture.shape, box, reach)
@@ -347,13 +349,13 @@ def test_bands_of_a_smear_and_of_an_exposure_meet(monkeypatch: pytest.MonkeyPatc
         for spot in (None, (60, 90, 30, 40))
     ]
     inputs = (picture, srgb.to_light(picture))
-    moved = [blur.move(inputs[1], smear) for smear in smears]
+    moved = [blur.motion_blur(inputs[1], smear) for smear in smears]
     exposed = [lowlight.expose(i, exposure, "k", 4) for i in inputs for exposure in dark]
     for module, name in ((blur, "_STRIP"), (blur, "_BAND"), (lowlight, "_STRIP")):
         monkeypatch.setattr(module, name, 1)
     for i in inputs:  # codes are light by their table
         for smear, whole in zip(smears, moved, strict=True):
-            assert (blur.move(i, smear) == whole).all()
+            assert (blur.motion_blur(i, smear) == whole).all()
     again = [lowlight.expose(i, exposure, "k", 4) for i in inputs for exposure in dark]
     assert all((a == b).all() for a, b in zip(exposed, again, strict=True))
 

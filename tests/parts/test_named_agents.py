@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.parts.named_agents import finds_handed, uses_searches
+from simulator.parts.named_agents import finds_handed_truth, uses_searches
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from simulator.parts.named_agents import finds_handed, uses_searches
     ],
 )  # fmt: skip
 def test_who_searches_finds_what_is_handed_over(agent: str, searches: bool) -> None:
-    assert uses_searches(agent) is finds_handed(agent) is searches
+    assert uses_searches(agent) is finds_handed_truth(agent) is searches

@@ -11,7 +11,7 @@ from called_command import mmrag
 from small_runs import ByNumber, make_session, run_all
 
 from mmrag.errors import ConflictError, StoreError, UsageError
-from simulator.application.run_verdicts import RunVerdicts
+from simulator.application.run_human_verdicts import RunHumanVerdicts
 from simulator.application.stored_run import load_run
 from simulator.people.human_verdicts import (
     FILE,
@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def words(folder: Path) -> list[tuple[str, str]]:
-    return [(one.person, str(one.said)) for one in RunVerdicts(folder).log().verdicts]
+    return [(one.person, str(one.said)) for one in RunHumanVerdicts(folder).log().verdicts]
 
 
 def test_a_verdict_is_kept_beside_the_judges(run: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_verdict_is_kept_beside_the_judges(run: Path) -> None:
 
 
 def test_the_latest_word_of_each_person_stands_and_all_are_kept(run: Path) -> None:
-    verdicts = RunVerdicts(run)
+    verdicts = RunHumanVerdicts(run)
     for person, said in (("anna", "right"), ("ben", "wrong"), ("anna", "unsure"), ("ben", "wrong")):
         verdicts.say("s000", 0, said, person=person)
     [people] = verdicts.standing().values()
@@ -63,7 +63,7 @@ def test_the_latest_word_of_each_person_stands_and_all_are_kept(run: Path) -> No
 
 
 def test_what_cannot_be_judged_is_refused(run: Path) -> None:
-    verdicts = RunVerdicts(run)
+    verdicts = RunHumanVerdicts(run)
     with pytest.raises(UsageError, match="say right, wrong"):
         verdicts.say("s000", 0, "maybe", person="anna")
     with pytest.raises(UsageError, match="whose"):
@@ -78,13 +78,13 @@ def test_what_cannot_be_judged_is_refused(run: Path) -> None:
 
 def test_a_turn_without_a_reply_is_refused(tmp_path: Path) -> None:
     run_all(tmp_path / "run", [make_session(0)], ByNumber(lambda _, turn: "cxiic"[turn]))
-    verdicts = RunVerdicts(tmp_path / "run")
+    verdicts = RunHumanVerdicts(tmp_path / "run")
     with pytest.raises(UsageError, match="turn 2 of 's000' has no reply"):
         verdicts.say("s000", 1, "right", person="anna")
 
 
 def test_a_reply_given_anew_was_read_by_nobody(run: Path) -> None:
-    verdicts = RunVerdicts(run)
+    verdicts = RunHumanVerdicts(run)
     verdicts.say("s000", 0, "wrong", person="anna")
     verdicts.say("s000", 1, "wrong", person="anna")
     with RunReader(run) as reader:
@@ -99,7 +99,7 @@ def test_a_reply_given_anew_was_read_by_nobody(run: Path) -> None:
 
 
 def test_a_line_cut_by_a_crash_costs_only_itself(run: Path) -> None:
-    verdicts = RunVerdicts(run)
+    verdicts = RunHumanVerdicts(run)
     verdicts.say("s000", 0, "right", person="anna")
     with (run / FILE).open("ab") as file:
         file.write(b'{"schema":1,"session_id":"s0')
@@ -114,7 +114,9 @@ def test_a_line_cut_by_a_crash_costs_only_itself(run: Path) -> None:
 
 def _say_many(folder: Path, person: str) -> None:
     for number in range(60):
-        RunVerdicts(folder).say("s000", 0, "right", person=person, note=f"{number} " + "é" * 900)
+        RunHumanVerdicts(folder).say(
+            "s000", 0, "right", person=person, note=f"{number} " + "é" * 900
+        )
 
 
 @pytest.mark.proof("time")
@@ -125,7 +127,7 @@ def test_people_who_speak_at_once_lose_nothing(run: Path) -> None:
         one.start()
     for one in people:
         one.join(120)
-    log = RunVerdicts(run).log()
+    log = RunHumanVerdicts(run).log()
     assert log.unreadable == 0
     for who in ("anna", "ben", "cy"):
         mine = [one.note.split()[0] for one in log.verdicts if one.person == who]
@@ -149,13 +151,13 @@ def test_what_cannot_be_written_says_so_in_a_line(run: Path, tmp_path: Path) -> 
 def test_a_run_that_is_still_written_takes_verdicts(tmp_path: Path) -> None:
     run_all(tmp_path / "run", [make_session(0)], ByNumber())
     with RunStore(tmp_path / "run") as store:  # the writer holds its lock meanwhile
-        RunVerdicts(tmp_path / "run").say("s000", 0, "right", person="anna")
+        RunHumanVerdicts(tmp_path / "run").say("s000", 0, "right", person="anna")
         store.set_meta("finished", True)
     assert words(tmp_path / "run") == [("anna", "right")]
 
 
 def test_export_is_what_calibrate_reads(run: Path, tmp_path: Path) -> None:
-    verdicts = RunVerdicts(run)
+    verdicts = RunHumanVerdicts(run)
     with pytest.raises(UsageError, match="decided nothing"):
         verdicts.export(tmp_path / "none.jsonl")
     for turn, said in enumerate(("right", "wrong", "missing", "unsure")):

@@ -8,7 +8,7 @@ import pytest
 from called_command import mmrag
 from small_runs import ByNumber, make_session, run_all
 
-from simulator.application.run_verdicts import RunVerdicts
+from simulator.application.run_human_verdicts import RunHumanVerdicts
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_by_hand(run: Path) -> None:
-    verdicts = RunVerdicts(run)
+    verdicts = RunHumanVerdicts(run)
     for person, said in (("anna", "rrwm"), ("ben", "rww ")):
         for turn, letter in enumerate(said):
             if letter != " ":

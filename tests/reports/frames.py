@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.turn_frame import TurnFrame
 
 SLICES = {
     "quality": ("normal", "low-light", "blurred"),
@@ -24,7 +24,7 @@ def make_frame(
     turns: int = 4,
     effect: tuple[str, str, float] | None = None,
     spread: float = 0.15,
-) -> Frame:
+) -> TurnFrame:
     """A clean run. `seed` makes the sessions, `answers` the outcomes, so that two runs pair."""
     what, luck = np.random.default_rng([seed, 1]), np.random.default_rng([seed, 2, answers])
     n = sessions * turns
@@ -50,7 +50,7 @@ def make_frame(
         "grounding": np.full(n, -1, np.int32), "score": score.astype(np.int8), "asked": full,
         "scored": full, "kept": full
     }  # fmt: skip
-    return Frame(
+    return TurnFrame(
         sessions=[f"s{i}" for i in range(sessions)], conditions=["clean"], columns=columns,
         categories={
             **{name: list(values) for name, values in SLICES.items()}, "condition": ["clean"],

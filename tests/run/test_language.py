@@ -11,12 +11,12 @@ from called_command import mmrag
 from msgspec.structs import replace
 from small_runs import ByNumber, make_session, run_all
 
-from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.draw.page import comparison_page
 from simulator.reports.draw.write import make_report
 from simulator.reports.figures.report import ReportOptions
-from simulator.run.results.turn_results import language_note
+from simulator.run.results.run_scoring import language_note
 from simulator.store.run_reader import RunReader
 
 FEW = ReportOptions(resamples=50, failures=0)
@@ -67,7 +67,7 @@ def test_report_scores_and_show_say_them(tmp_path: Path) -> None:
 
 
 def test_a_comparison_says_them(tmp_path: Path) -> None:
-    sides = [Side(folder=str(run_in(tmp_path / name, "willow", "rowan"))) for name in "ab"]
+    sides = [ComparedRun(folder=str(run_in(tmp_path / name, "willow", "rowan"))) for name in "ab"]
     found = {**compare_runs(sides, FEW), "gates": []}
     assert HELD in comparison_page(found)
     assert HELD in comparison_markdown(found)

@@ -20,8 +20,8 @@ from mmrag.records import (
     Usage,
     Verdict,
 )
-from simulator.reports.read.turn_frame import load_frame
-from simulator.run.results.turn_results import (
+from simulator.reports.read.turn_frame import load_turn_frame
+from simulator.run.results.run_scoring import (
     ScoreOptions,
     run_state,
     score_run,
@@ -92,7 +92,7 @@ def score_official(run: RunReader) -> None:
 
 
 def report(run: RunReader) -> None:
-    load_frame(run, stop=StopPolicy())
+    load_turn_frame(run, stop=StopPolicy())
 
 
 def listing(run: RunReader) -> None:

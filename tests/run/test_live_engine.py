@@ -18,7 +18,7 @@ from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Query, Reply, Session, Status, TurnResult, Verdict
 from simulator.run.live_conversation import as_heard
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results.turn_results import ScoreOptions, run_state, score_run
+from simulator.run.results.run_scoring import ScoreOptions, run_state, score_run
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader

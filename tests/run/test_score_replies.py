@@ -16,8 +16,8 @@ from mmrag.records import JudgeItem, Outcome
 from mmrag.text.normalise import official_exact
 from mmrag.text.refusals import official_missing
 from simulator.run.engine import Rules
-from simulator.run.results.kit_scoring import ScoredReply, as_in_kit, needs_judge
-from simulator.run.results.turn_results import ScoreOptions, score_run
+from simulator.run.results.kit_scoring import TurnToScore, as_in_kit, needs_judge
+from simulator.run.results.run_scoring import ScoreOptions, score_run
 from simulator.store.run_reader import RunReader
 
 GOLDEN = json.loads((Path(__file__).parent.parent / "data/official_replies.json").read_text())
@@ -93,8 +93,8 @@ def test_exact_is_equal_but_for_case_and_outer_space() -> None:
     assert official_exact("", " ")
 
 
-def said(prediction: str, outcome: Outcome, *references: str) -> ScoredReply:
-    return ScoredReply(
+def said(prediction: str, outcome: Outcome, *references: str) -> TurnToScore:
+    return TurnToScore(
         turn=TurnScore(session_id="a", turn_index=0, outcome=outcome),
         item=JudgeItem(question="q", references=references, prediction=prediction),
     )

@@ -9,7 +9,13 @@ from small_runs import done, make_session
 from mmrag.agents.grounded.abstain import Calibration
 from mmrag.errors import DataError
 from mmrag.records import Reply, Step
-from simulator.run.calibration_trials import Trial, calibrate, play, risk_coverage, trials_of
+from simulator.run.calibration_trials import (
+    Trial,
+    calibrate,
+    risk_coverage,
+    simulate_calibration,
+    trials_of,
+)
 
 SPEAKS = Calibration(bias=5.0, weights={})
 
@@ -46,17 +52,17 @@ def trial(marks: str) -> Trial:
     ],
 )
 def test_a_conversation_ends_with_the_second_failure_in_a_row(marks: str, score: float) -> None:
-    assert play(SPEAKS, [trial(marks)]).score == pytest.approx(score)
+    assert simulate_calibration(SPEAKS, [trial(marks)]).score == pytest.approx(score)
 
 
 def test_shares_count_what_is_said_after_a_stop_too() -> None:
-    made = play(SPEAKS, [trial("iicc"), trial("c-")])
+    made = simulate_calibration(SPEAKS, [trial("iicc"), trial("c-")])
     assert made.score == pytest.approx((-2 / 4 + 1 / 2) / 2)
     assert (made.right, made.wrong) == pytest.approx((3 / 6, 2 / 6))
 
 
 def test_who_never_speaks_earns_nothing() -> None:
-    made = play(Calibration(bias=-5.0, weights={}), [trial("ccii")])
+    made = simulate_calibration(Calibration(bias=-5.0, weights={}), [trial("ccii")])
     assert (made.score, made.right, made.wrong) == (0.0, 0.0, 0.0)
 
 
@@ -91,13 +97,13 @@ def test_a_calibration_played_by_hand() -> None:
     yes, no = (1.0, True), (1.0, False)  # p = .98
     unsure = (0.25, True)  # p = .73
     # right, right; silent is not: .73 > .6; wrong, wrong: over; then it counts for the turns
-    one = play(plain, [held(yes, unsure, no, no, yes)])
+    one = simulate_calibration(plain, [held(yes, unsure, no, no, yes)])
     assert (one.score, one.right, one.wrong) == pytest.approx((0.0, 0.6, 0.4))
     # p = .5: silent, then .73 is not enough, that is two failures; then .98 is
-    two = play(plain, [held((0.0, True), unsure, yes), held(yes)])
+    two = simulate_calibration(plain, [held((0.0, True), unsure, yes), held(yes)])
     assert (two.score, two.right, two.wrong) == pytest.approx((0.5, 0.5, 0.0))
-    assert play(plain, []).score == 0
-    dear = play(plain, [held(yes, unsure, no, no, yes)], wrong_costs=2.0)
+    assert simulate_calibration(plain, []).score == 0
+    dear = simulate_calibration(plain, [held(yes, unsure, no, no, yes)], wrong_costs=2.0)
     assert (dear.score, dear.wrong) == pytest.approx((-0.4, 0.4))
 
 
@@ -108,7 +114,12 @@ def test_the_dearer_a_wrong_answer_the_surer_an_answer_has_to_be() -> None:
         calibrate(trials, made_on="test", most_wrong=1.0, wrong_costs=costs)
         for costs in (1.0, 2.0, 5.0, 100.0)
     ]
-    assert [round(20 * 3 * play(one, trials).right) for one in spoken] == [46, 34, 19, 0]
+    assert [round(20 * 3 * simulate_calibration(one, trials).right) for one in spoken] == [
+        46,
+        34,
+        19,
+        0,
+    ]
 
 
 def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good() -> None:
@@ -118,12 +129,14 @@ def test_the_bars_keep_the_wrong_answers_few_and_the_conversations_good() -> Non
 
     trials = [held(one(n), one(n // 10), one(n // 100 + n)) for n in range(100)]
     free = calibrate(trials, made_on="test", most_wrong=1.0)
-    few = play(free, trials).wrong / 2
+    few = simulate_calibration(free, trials).wrong / 2
     strict = calibrate(trials, made_on="test", most_wrong=few)
-    assert play(strict, trials).wrong <= few < play(free, trials).wrong
-    assert play(strict, trials).score <= play(free, trials).score
+    assert (
+        simulate_calibration(strict, trials).wrong <= few < simulate_calibration(free, trials).wrong
+    )
+    assert simulate_calibration(strict, trials).score <= simulate_calibration(free, trials).score
     for bars in ((0.5, 0.5, 0.5), (0.7, 0.7, 0.7), (0.9, 0.9, 0.9)):
-        same = play(replace(strict, bars=bars), trials)
-        assert same.wrong > few or same.score <= play(strict, trials).score
+        same = simulate_calibration(replace(strict, bars=bars), trials)
+        assert same.wrong > few or same.score <= simulate_calibration(strict, trials).score
     none = calibrate(trials, made_on="test", most_wrong=0.0)
-    assert play(none, trials).wrong == 0
+    assert simulate_calibration(none, trials).wrong == 0

@@ -11,7 +11,7 @@ from called_command import mmrag
 from small_runs import ByNumber, done, make_session, run_all, write
 
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
-from simulator.run.results.turn_results import ScoreOptions, run_state, score_run
+from simulator.run.results.run_scoring import ScoreOptions, run_state, score_run
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 

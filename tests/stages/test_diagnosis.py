@@ -10,7 +10,7 @@ from staged_runs import AllTruth, diagnosed, dues_of, hold_staged, some, without
 from mmrag.agents.fakes import ORACLES, Oracle
 from mmrag.protocols import Agent
 from mmrag.records import Query, Reply, Session
-from simulator.reports.figures.diagnosis import IGNORES, in_words
+from simulator.reports.figures.diagnosis import IGNORES, diagnosis_sentences
 from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.run.capture_optics import CaptureOptics
 from simulator.stages.stage_names import LOSSES
@@ -68,7 +68,9 @@ def test_what_darkness_costs_is_told_by_stage(tmp_path: Path) -> None:
     parts = {part["loss"]: part["estimate"] for part in cost["parts"]}
     assert cost["whole"]["estimate"] == pytest.approx(4 / 3)
     assert parts == {"finding": pytest.approx(4 / 3), "recognising": 0}
-    assert in_words(found)[0].startswith("Of what low-light@3 costs (133.3), 133.3 to finding, 0.0")
+    assert diagnosis_sentences(found)[0].startswith(
+        "Of what low-light@3 costs (133.3), 133.3 to finding, 0.0"
+    )
     for fall in (clean, dark):  # the losses and the score are a hundred points
         assert sum(x["estimate"] for x in fall["losses"]) + fall["score"]["estimate"] == 1
 
@@ -121,7 +123,9 @@ def test_an_agent_that_ignores_the_picture_is_told_of(tmp_path: Path) -> None:
     def told(name: str, agent: Agent, sessions: int) -> bool:
         dark = ("clean", "low-light@3")
         hold_staged(tmp_path / name, some(sessions), agent, text="named", degradations=dark)
-        return "seems not to look" in " ".join(in_words(diagnosed(tmp_path / name, resamples=0)))
+        return "seems not to look" in " ".join(
+            diagnosis_sentences(diagnosed(tmp_path / name, resamples=0))
+        )
 
     assert told("blind", Blind(), 5)
     assert not told("few", Blind(), 4)  # of each picture and its dark one: too few to say

@@ -19,8 +19,8 @@ from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_reader import RunReader
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
-from ui.replay.analysis import Analysis
-from ui.replay.catalogue import Catalogue
+from ui.replay.conversation_list import ConversationList
+from ui.replay.run_figures import RunFigures
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +47,8 @@ def test_the_report_draws_the_waterfall(run: Path, tmp_path: Path) -> None:
 
 
 def test_the_app_shows_the_waterfall_and_every_stage_of_a_turn(run: Path) -> None:
-    runs = {"run": Catalogue(RunReader(run))}
-    page = Robustness(Analysis(runs)).open_robustness({"run": "run"})["view"]
+    runs = {"run": ConversationList(RunReader(run))}
+    page = Robustness(RunFigures(runs)).open_robustness({"run": "run"})["view"]
     assert page.count('class="chart"') >= 2
     assert "Where it breaks" in page
     assert "Of what rotated&#64;3 costs" in page
@@ -70,8 +70,8 @@ def test_the_app_shows_the_waterfall_and_every_stage_of_a_turn(run: Path) -> Non
 def test_stages_alone_are_something_to_look_at(tmp_path: Path) -> None:
     sessions = some(2)
     hold_staged(tmp_path / "run", sessions, Oracle(dues_of(sessions), "named"))
-    runs = {"run": Catalogue(RunReader(tmp_path / "run"))}
-    page = Robustness(Analysis(runs)).open_robustness({"run": "run"})["view"]
+    runs = {"run": ConversationList(RunReader(tmp_path / "run"))}
+    page = Robustness(RunFigures(runs)).open_robustness({"run": "run"})["view"]
     assert "Where it breaks" in page
     assert "Only one condition was run" not in page
 

@@ -20,9 +20,9 @@ from small_runs import ByNumber, Equality, make_session, run_all
 from mmrag.errors import ConflictError, ImageError, StoreError
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult, Verdict
 from simulator.datasets import open_data
-from simulator.parts.run_folder import claim_run
+from simulator.parts.run_folder import bind_run_config
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results.turn_results import ScoreOptions, score_run
+from simulator.run.results.run_scoring import ScoreOptions, score_run
 from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions
 from simulator.store import store_schema
@@ -257,19 +257,19 @@ def test_creation_has_no_half_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     facts: dict[str, Any] = {"data": "d1", "index": "i1", "judge": "equality"}
     monkeypatch.setattr(RunStore, "_write", and_copy)
     with RunStore(tmp_path / "run") as store:
-        claim_run(store, RunConfig(), **facts)
+        bind_run_config(store, RunConfig(), **facts)
     monkeypatch.undo()
     assert states
     for state in states:
         with RunStore(state) as store:
-            claim_run(store, RunConfig(), **facts)
+            bind_run_config(store, RunConfig(), **facts)
             assert store.meta("judge") == "equality"
 
 
 def test_a_run_that_was_killed_between_its_first_commits_can_be_begun(tmp_path: Path) -> None:
     with RunStore(tmp_path) as store:
         store.set_meta("config", RunConfig())  # as it was before these were one commit
-        claim_run(store, RunConfig(), data="d1", index="i1", judge="equality")
+        bind_run_config(store, RunConfig(), data="d1", index="i1", judge="equality")
         assert store.meta("provenance")["data"] == "d1"
 
 

@@ -13,7 +13,7 @@ from small_runs import ByNumber, make_session, picture, run_all
 from mmrag.errors import ConflictError, StoreError
 from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Outcome, Reply, Session, Status, TurnResult, Verdict
-from simulator.run.results.turn_results import score_run
+from simulator.run.results.run_scoring import score_run
 from simulator.store.leases import Lease, ShardStore, copy_shards_while_written
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore

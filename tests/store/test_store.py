@@ -29,10 +29,10 @@ from mmrag.records import (
     encode,
 )
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results.turn_results import ScoreOptions, score_run
+from simulator.run.results.run_scoring import ScoreOptions, score_run
 from simulator.run.runner import Plan, Progress, run_sessions
 from simulator.store import store_schema
-from simulator.store.loss_detection import Ledger
+from simulator.store.loss_detection import TallyingConnection
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 
@@ -187,7 +187,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing_committed(
 ) -> None:
     really_open = store_schema.open_for_writing
 
-    def small(path: Path) -> Ledger:
+    def small(path: Path) -> TallyingConnection:
         ledger = really_open(path)
         ledger.db.execute("PRAGMA max_page_count = 11")
         return ledger

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ui_parts import write_run
 
-from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.terminal.rich_text import show_markdown
 
@@ -30,7 +30,7 @@ def test_a_terminal_gets_a_table_and_a_pipe_the_markdown() -> None:
 
 def test_a_run_is_called_by_its_name_whatever_that_holds(tmp_path: Path) -> None:
     names = ("a~~b~~ &#x202e;c *d* <e>", "plain")
-    sides = [Side(folder=str(write_run(tmp_path / name, 12))) for name in names]
+    sides = [ComparedRun(folder=str(write_run(tmp_path / name, 12))) for name in names]
     drawn = Terminal()
     show_markdown(comparison_markdown(compare_runs(sides)), drawn)
     assert names[0] in " ".join(drawn.getvalue().split())

@@ -17,7 +17,7 @@ import ui.bundle
 from mmrag.errors import ConflictError, StoreError, UsageError
 from mmrag.records import Status
 from simulator.exchange.imports import import_file
-from simulator.run.results.turn_results import score_run
+from simulator.run.results.run_scoring import score_run
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from ui.bundle import write_bundle

@@ -23,7 +23,7 @@ from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import JudgeItem, Outcome, Query, Reply, Verdict
-from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.run.rejudge import rejudge_run
@@ -37,16 +37,16 @@ from ui.pages.robustness import Robustness
 from ui.pages.script_calls import calls
 from ui.pages.verdicts import VerdictCalls
 from ui.render import points, render
-from ui.replay.analysis import Analysis, Difference, RunComparison
-from ui.replay.catalogue import Catalogue
+from ui.replay.conversation_list import ConversationList
 from ui.replay.people_verdicts import VerdictEditor
+from ui.replay.run_figures import Difference, RunComparison, RunFigures
 from ui.views.lab_view import degrade_picture
-from ui.views.live_view import AgentCache, LiveTalk, VisitorSeat
+from ui.views.live_view import AgentCache, LiveTalk, VisitorTalk
 from ui.views.robustness_view import EXAMPLES, RobustnessFigures
 
 
-def opened(folder: Path) -> dict[str, Catalogue]:
-    return {folder.name: Catalogue(RunReader(folder))}
+def opened(folder: Path) -> dict[str, ConversationList]:
+    return {folder.name: ConversationList(RunReader(folder))}
 
 
 def test_two_tabs_follow_one_growing_run(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ class Always:
 def test_a_run_that_was_judged_again_shows_its_new_marks(tmp_path: Path) -> None:
     """In a page that is loaded again, where the run is chosen again, and in what is computed."""
     runs = opened(write_run(tmp_path / "run", 2))
-    page, analysis = Replay(runs), Analysis(runs)
+    page, analysis = Replay(runs), RunFigures(runs)
 
     def marks() -> set[str]:
         return {mark for row in runs["run"].find_all() for mark in row.outcomes}
@@ -138,7 +138,7 @@ def test_a_link_to_nowhere_says_so(tmp_path: Path, query: dict[str, str], words:
 
 
 def test_all_turns_behind_a_cell_are_counted_and_few_are_shown(tmp_path: Path) -> None:
-    breakage = RobustnessFigures(Analysis(opened(write_run(tmp_path / "run", 70))))
+    breakage = RobustnessFigures(RunFigures(opened(write_run(tmp_path / "run", 70))))
     found = breakage.examples("run", "low-light@3")
     assert (found.n, found.lost, found.won) == (210, 140, 0)  # turns 1 and 2 of each are lost
     assert len(found.shown) == EXAMPLES
@@ -158,13 +158,13 @@ def test_a_turn_that_nobody_scored_has_not_flipped(tmp_path: Path) -> None:
         unscored = result(session(0, "low-light@3"), 0, "c")
         verdict = Verdict(outcome="unscored", judge="rules/1", reason="the judge failed")
         store.add_verdict(unscored, verdict).result()
-    page = Compare(Analysis(opened(tmp_path / "run"))).open_compare({})["pairs"]
+    page = Compare(RunFigures(opened(tmp_path / "run"))).open_compare({})["pairs"]
     assert page.count('data-flip="lost"') == 2
     assert page.count("data-flip") == 2
 
 
 def test_what_a_person_judged_otherwise_is_listed_and_found(tmp_path: Path) -> None:
-    analysis = Analysis(opened(write_run(tmp_path / "run", 3)))
+    analysis = RunFigures(opened(write_run(tmp_path / "run", 3)))
     desk = VerdictCalls(VerdictEditor(analysis))
     here = {"run": "run", "session": "talk-0001", "condition": "low-light@3", "person": "anna"}
     desk.say_verdict({**here, "turn": "1", "said": "right"})  # as the judge says
@@ -181,7 +181,7 @@ def test_what_a_person_judged_otherwise_is_listed_and_found(tmp_path: Path) -> N
 
 
 def test_one_picture_is_shown_once_and_two_twice(tmp_path: Path) -> None:
-    compare = Compare(Analysis(open_runs([write_run(tmp_path / name, 1) for name in "ab"])))
+    compare = Compare(RunFigures(open_runs([write_run(tmp_path / name, 1) for name in "ab"])))
     page = compare.open_compare({"run": "a", "other": "b"})["pairs"]
     assert page.count("<img") == 1
     assert "data-flip" not in page
@@ -192,7 +192,7 @@ def test_one_picture_is_shown_once_and_two_twice(tmp_path: Path) -> None:
 
 
 def test_all_pairs_are_reached_in_one_scroll(tmp_path: Path) -> None:
-    compare = Compare(Analysis(opened(write_run(tmp_path / "run", 30))))
+    compare = Compare(RunFigures(opened(write_run(tmp_path / "run", 30))))
     asked = {"run": "run", "other": "run", "session": "talk-0017"}
     pages = [compare.open_compare(asked)["pairs"]]
     while more := re.search(r'data-after="(\d+)"', pages[-1]):
@@ -211,7 +211,7 @@ def test_two_different_runs_are_compared_where_there_are_two_of_the_same_talks(
     one_run = [tmp_path / "a", tmp_path / "other-talks"]
 
     def sides(folders: list[Path], **asked: str) -> list[tuple[str, str]]:
-        shown = Compare(Analysis(open_runs(folders))).open_compare({"run": "a", **asked})
+        shown = Compare(RunFigures(open_runs(folders))).open_compare({"run": "a", **asked})
         return [(side["run"], side["condition"]) for side in shown["sides"]]
 
     assert sides(one_run) == [("a", "clean"), ("a", "low-light@3")]
@@ -229,7 +229,7 @@ def test_the_table_of_pairs_says_which_way_and_what_did_not_flip(tmp_path: Path)
         ):  # fmt: skip
             turn = result(session(number, degradation), index, "c")
             store.add_verdict(turn, Verdict(outcome=Outcome(outcome), judge="rules/1")).result()
-    page = Compare(Analysis(opened(tmp_path / "run"))).open_compare({})["pairs"]
+    page = Compare(RunFigures(opened(tmp_path / "run"))).open_compare({})["pairs"]
     assert "1 of 2 conversations flipped: 0 turns won, 1 lost" in page
     flipped, kept = page.split("1 conversation did not flip")
     assert "talk-0000" in flipped
@@ -242,7 +242,7 @@ def test_the_table_of_pairs_says_which_way_and_what_did_not_flip(tmp_path: Path)
 
 
 def test_a_run_that_is_gone_is_not_silently_another(tmp_path: Path) -> None:
-    compare = Compare(Analysis(opened(write_run(tmp_path / "run", 2))))
+    compare = Compare(RunFigures(opened(write_run(tmp_path / "run", 2))))
     shown = compare.open_compare({"run": "gone", "other": "<b>"})["figures"]
     assert "The run gone is not open any more" in shown
     assert "&lt;b&gt; is not open" in shown
@@ -252,11 +252,11 @@ def live(make: Any = Resources) -> Live:
     return Live({}, AgentCache(make, ["watched"]), ["watched"], Path("nowhere"))
 
 
-def seated() -> VisitorSeat:
-    return VisitorSeat(LiveTalk("watched", image=LazyImage.from_bytes(picture(1))))
+def seated() -> VisitorTalk:
+    return VisitorTalk(LiveTalk("watched", image=LazyImage.from_bytes(picture(1))))
 
 
-def answers(page: Live, seat: VisitorSeat, text: str, number: int = 0) -> list[list[Any]]:
+def answers(page: Live, seat: VisitorTalk, text: str, number: int = 0) -> list[list[Any]]:
     async def collect() -> list[list[Any]]:
         return [answer async for answer in page.ask(seat, text, number)]
 
@@ -290,7 +290,7 @@ def test_what_cannot_be_asked_is_said_before_the_agent_is_made() -> None:
     def never() -> Resources:
         raise AssertionError
 
-    page, seat = live(never), VisitorSeat(LiveTalk("watched"))
+    page, seat = live(never), VisitorTalk(LiveTalk("watched"))
     page.arrive(gr.EventData(None, {}), seat, "watched")  # there is no run to take one from
     ((_, _, message),) = answers(page, seat, "what is it?")
     assert "Choose a picture first" in message
@@ -299,7 +299,7 @@ def test_what_cannot_be_asked_is_said_before_the_agent_is_made() -> None:
 
 
 def test_a_question_that_is_quicker_than_the_first_picture_waits_for_it() -> None:
-    page, seat = live(), VisitorSeat(LiveTalk("watched"))
+    page, seat = live(), VisitorTalk(LiveTalk("watched"))
 
     async def both() -> list[list[Any]]:
         async def arrive() -> None:
@@ -420,7 +420,7 @@ def test_an_agent_is_asked_by_as_many_visitors_as_it_bears() -> None:
     async def all_ask() -> list[str]:
         seats = [seated() for _ in range(3)]
 
-        async def one(seat: VisitorSeat) -> None:
+        async def one(seat: VisitorTalk) -> None:
             async for _ in page.ask(seat, "what is it?"):
                 pass
 
@@ -627,7 +627,7 @@ PATTERNS = ("cccc", "ccic", "icmc", "cmci", "cicm", "ccmc", "mccc")
 
 def test_a_page_and_a_report_give_the_same_intervals(tmp_path: Path) -> None:
     folder = uneven(tmp_path / "run", patterns=PATTERNS)
-    analysis = Analysis(opened(folder))
+    analysis = RunFigures(opened(folder))
     with RunReader(folder) as run:
         loaded, stop, errors = load_report_runs([run], ReportOptions())
         reported = build_report(loaded, stop, errors, ReportOptions(failures=0))["runs"][0]
@@ -652,7 +652,7 @@ def test_a_page_and_a_report_give_the_same_intervals(tmp_path: Path) -> None:
         assert row.cells[0].n == told["n"]
 
     shown = analysis.compare(("run", "clean"), ("run", "low-light@3")).differences
-    sides = [Side(folder=str(folder), condition=name) for name in ("clean", "low-light@3")]
+    sides = [ComparedRun(folder=str(folder), condition=name) for name in ("clean", "low-light@3")]
     (found,) = compare_runs(sides)["comparisons"]
     for one, told in (
         (shown[0], found["as_experienced"]["truthfulness_score"]),
@@ -664,7 +664,7 @@ def test_a_page_and_a_report_give_the_same_intervals(tmp_path: Path) -> None:
 
 
 def test_every_card_says_what_it_shows_and_from_what_to_what(tmp_path: Path) -> None:
-    analysis = Analysis(opened(uneven(tmp_path / "run", patterns=PATTERNS)))
+    analysis = RunFigures(opened(uneven(tmp_path / "run", patterns=PATTERNS)))
     cards = analysis.compare(("run", "clean"), ("run", "low-light@3")).differences
     names = ["truthfulness", "accuracy", "missing", "hallucination", "multi-turn score"]
     assert [card.name for card in cards] == names
@@ -672,7 +672,9 @@ def test_every_card_says_what_it_shows_and_from_what_to_what(tmp_path: Path) -> 
         assert card.first is not None
         assert card.second is not None
         assert card.second - card.first == pytest.approx(card.estimate)
-    sides = [Side(folder=str(tmp_path / "run"), condition=c) for c in ("clean", "low-light@3")]
+    sides = [
+        ComparedRun(folder=str(tmp_path / "run"), condition=c) for c in ("clean", "low-light@3")
+    ]
     told = comparison_markdown(compare_runs(sides))  # what `mmrag compare` prints
     for card in cards:
         assert f"| {card.name} |" in told
@@ -684,7 +686,7 @@ def test_every_card_says_what_it_shows_and_from_what_to_what(tmp_path: Path) -> 
 
 def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) -> None:
     folder = uneven(tmp_path / "run", patterns=PATTERNS[:1], scored=False)
-    analysis = Analysis(opened(folder))
+    analysis = RunFigures(opened(folder))
     found = analysis.compare(("run", "clean"), ("run", "low-light@3"))
     assert {one.p for one in found.differences} == {None}
     shown = Compare(analysis).open_compare({})

@@ -29,7 +29,7 @@ from ui.opened_runs import Runs, open_runs
 from ui.pages.home import Home
 from ui.pages.script_calls import calls
 from ui.render import points, render
-from ui.replay.analysis import Analysis
+from ui.replay.run_figures import RunFigures
 from ui.views.robustness_view import RobustnessFigures
 
 
@@ -43,7 +43,7 @@ def settled(find: Callable[[], Any]) -> Any:
 
 
 def home(folder: Path, launcher: Launcher | None = None) -> Home:
-    return Home(Analysis(Runs(watched=folder)), launcher)
+    return Home(RunFigures(Runs(watched=folder)), launcher)
 
 
 def whole_board(page: Home, **asked: str) -> dict[str, Any]:

@@ -8,14 +8,14 @@ from linked_runs import write_linked_run
 
 from simulator.store.run_reader import RunReader
 from ui.render import render
-from ui.replay.analysis import Analysis
-from ui.replay.catalogue import Catalogue
+from ui.replay.conversation_list import ConversationList
+from ui.replay.run_figures import RunFigures
 from ui.views.robustness_view import RobustnessFigures, curves
 
 
 def test_the_page_shows_what_each_link_costs(tmp_path: Path) -> None:
     run = write_linked_run(tmp_path / "run")
-    breakage = RobustnessFigures(Analysis({"run": Catalogue(RunReader(run))}))
+    breakage = RobustnessFigures(RunFigures({"run": ConversationList(RunReader(run))}))
     page = breakage.of("run")
     assert page.link is not None
     assert [row["lost"] for row in page.link["rows"]] == [0, 34]

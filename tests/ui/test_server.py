@@ -14,7 +14,7 @@ from ui_parts import Server, picture, write_run
 from mmrag.errors import StoreError
 from ui.opened_runs import find_runs, open_runs
 from ui.render import render, seconds
-from ui.replay.catalogue import Catalogue, Filter
+from ui.replay.conversation_list import ConversationList, Filter
 from ui.server import Thumbnails
 from ui.views.lab_view import DownloadCache, LabPicture
 
@@ -130,7 +130,7 @@ def test_runs_are_found_and_named(tmp_path: Path) -> None:
 
 def test_filters(tmp_path: Path) -> None:
     catalogue = open_runs([write_run(tmp_path / "run", 8)])["run"]
-    assert isinstance(catalogue, Catalogue)
+    assert isinstance(catalogue, ConversationList)
     assert len(catalogue.find(Filter())) == 16
     assert len(catalogue.find(Filter(outcome="incorrect"))) == 8
     assert len(catalogue.find(Filter(quality="low-light"))) == 4

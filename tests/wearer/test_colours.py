@@ -10,7 +10,7 @@ from small_talks import agenda, agendas, facts, talk_of, tell
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Outcome
-from simulator.wearer.colours import colour_shares, colours_of, has
+from simulator.wearer.colours import colour_shares, colours_of, palette_has
 from simulator.wearer.wearer_view import sight_of
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Traits, oklch
@@ -65,7 +65,7 @@ def test_a_colour_is_that_of_much_of_a_thing_and_of_no_other(
 
 def test_light_alone_makes_nothing_blue() -> None:
     looks = (Look(domain="shopping", kind="mug", family=n, variant=1) for n in range(99))
-    other = next(look for look in looks if not has(look, "blue"))
+    other = next(look for look in looks if not palette_has(look, "blue"))
     assert named(([(1, BLUE)], other), ([(1, GREY)], mug("yellow"))) == ("", "")
 
 

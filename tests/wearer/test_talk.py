@@ -24,8 +24,8 @@ from mmrag.records import (
     Turn,
     TurnResult,
 )  # fmt: skip
-from simulator.ears.recognition_losses import misheard
-from simulator.wearer.moves import COSTS, pointable, right_for
+from simulator.ears.recognition_losses import unheard_words
+from simulator.wearer.moves import COSTS, answer_for_other, things_asked_about
 from simulator.wearer.talk import Talk, TalkBounds
 from simulator.wearer.wearer_view import sight_of
 from simulator.wearer.wordings import other_wordings
@@ -115,7 +115,7 @@ def test_who_answers_about_the_neighbour_is_corrected_once() -> None:
         others = [thing.id for thing in sight.things[1:]]
         if not about_main(session) or not others:
             continue
-        wrong = sorted(right_for(turn, sight, subject, others[0]))
+        wrong = sorted(answer_for_other(turn, sight, subject, others[0]))
         if wrong:
             break
     else:
@@ -346,7 +346,7 @@ def test_nobody_goes_closer_to_the_main_thing_when_another_is_asked_about() -> N
         main = session.extra["visible"][0]
         for turn in session.turns:
             talk = talk_of(replace(session, turns=(turn,)))
-            things = pointable(turn, sight_of(session, facts()))
+            things = things_asked_about(turn, sight_of(session, facts()))
             if "closer" in talk.looks():
                 assert [thing.id for thing in things] == [main]
 
@@ -364,7 +364,7 @@ def test_who_has_gone_elsewhere_does_not_say_on_which_side_a_thing_stands() -> N
 def misheard_talk(**more):
     session = agenda(lambda s: len(s.turns[0].query.split()) > 4 and not s.turns[0].extra["choice"])
     talk = talk_of(session)
-    lost = misheard(talk.turn.query, "")[0]
+    lost = unheard_words(talk.turn.query, "")[0]
     words = talk.turn.query.replace(lost, "mm")
 
     def result(text: str, outcome: Outcome, ask: str | None = None, said: str = words):

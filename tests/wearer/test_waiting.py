@@ -20,14 +20,14 @@ from mmrag.errors import AgentError, Unavailable
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Outcome, Query, Reply, Session, Status, TurnResult
 from simulator.ears.speech_pipeline import SpokenQuestion
-from simulator.faults.current_fault import DELAYS, ActiveFault, declared_seconds
+from simulator.faults.current_fault import DELAYS, ActiveFault, simulated_delay
 from simulator.reports.figures.costs import latency_by_condition
 from simulator.reports.figures.wearers import wearers as figures_of
-from simulator.reports.read.turn_frame import load_frame
+from simulator.reports.read.turn_frame import load_turn_frame
 from simulator.run.engine import Rules, history_of, one_turn
 from simulator.run.live_conversation import Wearers, break_off
 from simulator.run.run_config import make_config
-from simulator.run.runner import Plan, labelled, run_sessions
+from simulator.run.runner import Plan, mark_condition, run_sessions
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -123,13 +123,13 @@ def test_a_picture_that_is_sent_is_waited_for_once() -> None:
     session = msgspec.structs.replace(
         plain, capture=sent, turns=(plain.turns[0], later, *plain.turns[2:])
     )
-    assert [declared_seconds(session, turn, None) for turn in session.turns[:3]] == [4.5, 0, 0]
+    assert [simulated_delay(session, turn, None) for turn in session.turns[:3]] == [4.5, 0, 0]
     same = msgspec.structs.replace(session, turns=plain.turns)
-    assert [declared_seconds(same, turn, None) for turn in same.turns[:3]] == [4.5, 0, 0]
+    assert [simulated_delay(same, turn, None) for turn in same.turns[:3]] == [4.5, 0, 0]
     anew = msgspec.structs.replace(later, capture=sent)
-    assert declared_seconds(session, anew, None) == 4.5
+    assert simulated_delay(session, anew, None) == 4.5
     late = ActiveFault(kind="delay-9", draw=0.0)
-    assert declared_seconds(session, session.turns[0], late) == 13.5
+    assert simulated_delay(session, session.turns[0], late) == 13.5
     assert late.is_felt
 
 
@@ -183,7 +183,7 @@ def problems(held: Session, kept: list[TurnResult], waiting: Waiting | None) -> 
     rule = StopPolicy.parse("never").rule
     talk = of(waiting).talk(whole, held.degradation, stop=rule, seed=0)
     found = prove(talk, sight_of(whole, facts()), held, asked).problems
-    return found + prove_record(talk, labelled(whole, held.degradation), held, kept)
+    return found + prove_record(talk, mark_condition(whole, held.degradation), held, kept)
 
 
 def told(folder: Path) -> dict[str, list[tuple[Session, list[TurnResult]]]]:
@@ -224,7 +224,7 @@ def test_delays_leave_replies_equal_and_change_what_the_rule_says_alone(
             assert {r.delay for r in kept if r.reply is not None} == {seconds}
     with RunReader(tmp_path / "run") as run:
         figures = {row["name"]: row for row in figures_of(run) or []}
-        times = latency_by_condition(load_frame(run, stop=StopPolicy()))
+        times = latency_by_condition(load_turn_frame(run, stop=StopPolicy()))
     for row in times:
         declared = DELAYS.get(row["condition"].removesuffix("@5"), 0.0)
         assert row["first"]["p50"] == row["p50"] == declared
@@ -288,7 +288,7 @@ def test_exported_turns_tell_what_was_not_heard_and_by_which_times(tmp_path: Pat
 
 def test_who_cannot_be_asked_or_heard_is_waited_for_as_any_other() -> None:
     whole, kept = agendas()[0], []
-    seen = labelled(whole, "delay-9@5")
+    seen = mark_condition(whole, "delay-9@5")
 
     async def commit(*results: TurnResult, session: Session) -> None:
         kept.extend(results)

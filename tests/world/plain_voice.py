@@ -22,7 +22,7 @@ from simulator.world.facts.domain_schema import (
     domain_of_kind,
     raw_domains,
 )
-from simulator.world.language.voices.voice_rules import STYLES, WEB
+from simulator.world.language.voices.voice_validation import STYLES, WEB
 
 Entry = dict[str, Any]
 _STEPS = ("find", "compare", "decide", "act")

@@ -22,8 +22,8 @@ from mmrag.records import Status
 from simulator.parts.own_agents import is_own
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import ReportOptions, load_report_runs, main_condition
-from simulator.reports.read.turn_frame import Frame
-from simulator.run.results.turn_results import failure_cure, resume_command, run_state
+from simulator.reports.read.turn_frame import TurnFrame
+from simulator.run.results.run_scoring import failure_cure, resume_command, run_state
 from simulator.run.run_config import RunConfig
 from simulator.store.run_reader import RunReader
 
@@ -144,7 +144,7 @@ def _summary(run: RunReader) -> RunSummary:
     )
 
 
-def _levels(frame: Frame) -> Iterator[tuple[str, float]]:
+def _levels(frame: TurnFrame) -> Iterator[tuple[str, float]]:
     for name in sorted(frame.conditions, key=lambda one: (one != "clean", one)):
         found = headline(frame, frame.condition(name), IntervalOptions(resamples=0))
         level = found["strict"][HEADLINE]["truthfulness_score"]["estimate"]

@@ -13,19 +13,19 @@ import gradio as gr
 
 from simulator.application.person_run import PersonRuns
 from ui.home.launch import Launcher
+from ui.offered_pictures import OfferedPictures
+from ui.page_frame import PAGES
 from ui.pages.compare import Compare
 from ui.pages.home import Home
 from ui.pages.lab import Lab
 from ui.pages.live import Live
-from ui.pages.play import PlayPage
+from ui.pages.play_wearer import PlayPage
 from ui.pages.replay import Replay
 from ui.pages.robustness import Robustness
 from ui.pages.verdicts import VerdictCalls
-from ui.replay.analysis import Analysis
-from ui.replay.catalogue import Catalogue
+from ui.replay.conversation_list import ConversationList
 from ui.replay.people_verdicts import VerdictEditor
-from ui.samples import Samples
-from ui.shell import PAGES
+from ui.replay.run_figures import RunFigures
 from ui.views.live_view import AgentCache
 
 VISITORS = 100
@@ -49,10 +49,10 @@ class LiveSetup(NamedTuple):
     """Runs that persons play; None where none can be."""
 
 
-def build(runs: MutableMapping[str, Catalogue], live: LiveSetup) -> gr.Blocks:
+def build(runs: MutableMapping[str, ConversationList], live: LiveSetup) -> gr.Blocks:
     """The app over the opened runs."""
-    analysis = Analysis(runs)
-    verdicts, samples = VerdictCalls(VerdictEditor(analysis)), Samples(runs)
+    analysis = RunFigures(runs)
+    verdicts, samples = VerdictCalls(VerdictEditor(analysis)), OfferedPictures(runs)
     play = PlayPage(runs, live.playing, live.agents) if live.playing else None
     pages = (
         Home(analysis, live.launcher, live.cache), Replay(runs, *verdicts.all),

@@ -11,8 +11,8 @@ import gradio as gr
 from mmrag.errors import MmragError
 from ui.pages.script_calls import calls, whole
 from ui.render import render
-from ui.replay.analysis import Analysis
 from ui.replay.conversation_view import conversation
+from ui.replay.run_figures import RunFigures
 
 Side = tuple[str, str]
 """A run and one of its conditions."""
@@ -27,7 +27,7 @@ TRIED = 12
 class Compare:
     """The page with what its script may ask."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: RunFigures) -> None:
         self.analysis = analysis
 
     def build(self) -> None:

@@ -10,7 +10,7 @@ import gradio as gr
 from markupsafe import Markup
 
 from mmrag.errors import MmragError
-from simulator.reports.draw.page import first_screen
+from simulator.reports.draw.page import report_opening
 from ui.home.board import Board, BoardRow
 from ui.home.launch import OFFERED, PICTURES, Launcher
 from ui.home.notes import write_note
@@ -18,14 +18,14 @@ from ui.home.summary import Summaries
 from ui.opened_runs import Runs, place_of
 from ui.pages.script_calls import calls, whole
 from ui.render import address, render, slice_address
-from ui.replay.analysis import Analysis
+from ui.replay.run_figures import RunFigures
 
 
 class Home:
     """The page with what its script may ask."""
 
     def __init__(
-        self, analysis: Analysis, launcher: Launcher | None = None, cache: Path | None = None
+        self, analysis: RunFigures, launcher: Launcher | None = None, cache: Path | None = None
     ) -> None:
         self.analysis = analysis
         self.runs = analysis.runs if isinstance(analysis.runs, Runs) else Runs()
@@ -82,7 +82,7 @@ class Home:
             found = self.analysis.overview(name)
         except MmragError as error:
             return {"wrong": render("notice.html.j2", words=error)}
-        first = first_screen(found["first"], _links(name))
+        first = report_opening(found["first"], _links(name))
         return {"wrong": render("wrong.html.j2", run=name, first=first, found=found)}
 
     def save_note(self, asked: dict[str, str]) -> dict[str, Any]:

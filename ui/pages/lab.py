@@ -9,9 +9,9 @@ import gradio as gr
 
 from mmrag.errors import MmragError
 from simulator.optics.calibrate import LADDER
-from ui.pages.route import address_of, route
+from ui.offered_pictures import OfferedPicture, OfferedPictures
+from ui.pages.page_visits import address_of, visit_listener
 from ui.render import render
-from ui.samples import Sample, Samples
 from ui.views.lab_view import DownloadCache, degrade_picture, find_thing, kinds
 
 PICK_JS = """
@@ -22,7 +22,7 @@ element.addEventListener('click', (event) => {
 """
 
 
-def upload(elem_id: str) -> gr.Image:
+def picture_upload(elem_id: str) -> gr.Image:
     """A picture as it was uploaded: decoding, with its limits and its words, is ours. Not a
     subclass: Gradio writes a stub file beside the module of every subclass of its parts."""
     made = gr.Image(
@@ -40,13 +40,13 @@ def _path_unopened(payload: Any) -> str | None:
 class Lab:
     """The page with its event handlers."""
 
-    def __init__(self, samples: Samples) -> None:
+    def __init__(self, samples: OfferedPictures) -> None:
         self.samples = samples
         self.packages = DownloadCache()
 
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""
-        self.route = route("lab")
+        self.route = visit_listener("lab")
         with gr.Row(elem_classes="mm-columns", elem_id="mm-lab-columns"):
             with gr.Column(scale=3, min_width=280):
                 self.knobs = gr.HTML(
@@ -58,7 +58,7 @@ class Lab:
                     js_on_load=PICK_JS, elem_id="mm-shelf",
                     elem_classes="mm-root", apply_default_css=False,
                 )  # fmt: skip
-                self.upload = upload("mm-upload")
+                self.upload = picture_upload("mm-upload")
             with gr.Column(scale=9, min_width=300):
                 self.view = gr.HTML(
                     self._empty(), elem_id="mm-lab", elem_classes="mm-root",
@@ -156,7 +156,7 @@ class Lab:
             gr.update(interactive=True, value=str(self.packages.put(done))),
         )
 
-    def _source(self, path: str | None, sample: str) -> Path | Sample | None:
+    def _source(self, path: str | None, sample: str) -> Path | OfferedPicture | None:
         return Path(path) if path else self.samples.get(sample)
 
     def _empty(self) -> str:

@@ -15,19 +15,19 @@ from mmrag.agents.external.reply_checks import says_nothing
 from mmrag.errors import MmragError, UsageError
 from mmrag.files.images import LazyImage
 from mmrag.records import Query
-from simulator.application.agent_limits_notice import agent_limits_notice
+from simulator.application.own_photo_notice import own_photo_notice
+from ui.offered_pictures import OfferedPictures
 from ui.opened_runs import open_runs
-from ui.pages.lab import PICK_JS, upload
+from ui.pages.lab import PICK_JS, picture_upload
 from ui.pages.message_box import when_sent
-from ui.pages.play import PlayPage
-from ui.pages.route import address_of, route
+from ui.pages.page_visits import address_of, visit_listener
+from ui.pages.play_wearer import PlayPage
 from ui.render import render
-from ui.replay.catalogue import Catalogue
+from ui.replay.conversation_list import ConversationList
 from ui.replay.conversation_view import live_turns
 from ui.replay.kg_thumbnails import LIVE
-from ui.samples import Samples
 from ui.views.lab_view import data_url
-from ui.views.live_view import AgentCache, LiveTalk, VisitorSeat, ask, next_query, save
+from ui.views.live_view import AgentCache, LiveTalk, VisitorTalk, ask, next_query, save
 
 ARRIVING = 10.0
 """Seconds that a question typed at once waits for the first picture to arrive."""
@@ -41,12 +41,12 @@ class Live:
 
     def __init__(
         self,
-        runs: MutableMapping[str, Catalogue],
+        runs: MutableMapping[str, ConversationList],
         shelf: AgentCache,
         agents: list[str],
         folder: Path,
         data: str = "",
-        samples: Samples | None = None,
+        samples: OfferedPictures | None = None,
         play: PlayPage | None = None,
     ) -> None:
         self.runs = runs
@@ -54,13 +54,13 @@ class Live:
         self.agents = agents
         self.folder = folder
         self.data = data
-        self.samples = samples or Samples(runs)
+        self.samples = samples or OfferedPictures(runs)
         self.play = play
 
     def build(self) -> None:
         """Lay the page out inside the surrounding Blocks."""
         talk = LiveTalk(self.agents[0] if self.agents else "")
-        self.route = route("live")
+        self.route = visit_listener("live")
         if self.play is not None:
             gr.HTML(
                 render("live_modes.html.j2"), elem_id="mm-live-modes", elem_classes="mm-root",
@@ -82,7 +82,7 @@ class Live:
                     js_on_load=PICK_JS, elem_id="mm-live-shelf", elem_classes="mm-root",
                     apply_default_css=False,
                 )  # fmt: skip
-                self.upload = upload("mm-live-upload")
+                self.upload = picture_upload("mm-live-upload")
             with gr.Column(scale=6, min_width=300, elem_id="mm-live-right"):
                 with gr.Row(elem_id="mm-live-head"):
                     self.agent = gr.Dropdown(
@@ -108,7 +108,7 @@ class Live:
                     self.send = gr.Button(
                         "Ask", variant="primary", scale=1, min_width=90, elem_id="mm-ask"
                     )
-        self.seat = gr.State(VisitorSeat(talk))
+        self.seat = gr.State(VisitorTalk(talk))
         self._wire()
 
     def _wire(self) -> None:
@@ -134,7 +134,7 @@ class Live:
         self.fresh.click(self.begin_anew, [seat], shown, show_progress="hidden")
         self.keep.click(self._save, [seat], [self.saved], show_progress="hidden")
 
-    def arrive(self, event: gr.EventData, seat: VisitorSeat, agent: str) -> list[Any]:
+    def arrive(self, event: gr.EventData, seat: VisitorTalk, agent: str) -> list[Any]:
         """Who has no picture yet begins with the first one of the run that is chosen."""
         if address_of(event).get("play"):
             return [gr.skip()] * 4
@@ -148,14 +148,14 @@ class Live:
         finally:
             seat.arrived = True
 
-    def _uploaded(self, seat: VisitorSeat, agent: str, again: bool, path: str | None) -> list[Any]:
+    def _uploaded(self, seat: VisitorTalk, agent: str, again: bool, path: str | None) -> list[Any]:
         if not path:
             return [gr.skip()] * 3 if again else self._anew(seat, LiveTalk(agent))
         data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
         image = LazyImage.from_bytes(data, name="your picture")
         return (self.look_again if again else self.begin)(seat, agent, image, own=True)
 
-    def _picked(self, event: gr.EventData, seat: VisitorSeat, agent: str, again: bool) -> list[Any]:
+    def _picked(self, event: gr.EventData, seat: VisitorTalk, agent: str, again: bool) -> list[Any]:
         sample = self.samples.get(str(event.sample)[:200])
         if sample is None:
             return [gr.skip()] * 3
@@ -163,7 +163,7 @@ class Live:
         return (self.look_again if again else self.begin)(seat, agent, image)
 
     def look_again(
-        self, seat: VisitorSeat, agent: str, image: LazyImage, *, own: bool = False
+        self, seat: VisitorTalk, agent: str, image: LazyImage, *, own: bool = False
     ) -> list[Any]:
         """Go on about another picture; what cannot be used leaves the talk as it was."""
         if seat.lock.locked():
@@ -179,7 +179,7 @@ class Live:
         return self._anew(seat, talk)
 
     def begin(
-        self, seat: VisitorSeat, agent: str, image: LazyImage, *, own: bool = False
+        self, seat: VisitorTalk, agent: str, image: LazyImage, *, own: bool = False
     ) -> list[Any]:
         """Begin a conversation about a picture, or say why it cannot be opened."""
         talk = LiveTalk(agent, image=image, own=own)
@@ -190,22 +190,22 @@ class Live:
             return ["", _message("That cannot be used", error), ""]
         return self._anew(seat, talk)
 
-    def switch_agent(self, seat: VisitorSeat, agent: str) -> list[Any]:
+    def switch_agent(self, seat: VisitorTalk, agent: str) -> list[Any]:
         """Another agent begins anew: a history belongs to the agent that made it."""
         if agent == seat.talk.agent_spec:  # leaving the field says the choice once more
             return [gr.skip()] * 3
         return self._anew(seat, seat.talk.anew(agent))
 
-    def begin_anew(self, seat: VisitorSeat) -> list[Any]:
+    def begin_anew(self, seat: VisitorTalk) -> list[Any]:
         """Begin again, with the same picture and agent."""
         return self._anew(seat, seat.talk.anew(seat.talk.agent_spec))
 
-    def _anew(self, seat: VisitorSeat, talk: LiveTalk) -> list[Any]:
+    def _anew(self, seat: VisitorTalk, talk: LiveTalk) -> list[Any]:
         seat.begin(talk)
         return [_picture(talk), self.page(talk), ""]
 
     async def ask(
-        self, seat: VisitorSeat, text: str, number: float = 0
+        self, seat: VisitorTalk, text: str, number: float = 0
     ) -> AsyncIterator[list[Any]]:
         """Shows the work on one turn, for as long as the visitor stays with this talk.
 
@@ -232,7 +232,7 @@ class Live:
                 async for shown in work:
                     yield shown
 
-    async def _asked(self, seat: VisitorSeat, text: str) -> AsyncGenerator[list[Any], None]:
+    async def _asked(self, seat: VisitorTalk, text: str) -> AsyncGenerator[list[Any], None]:
         began = time.perf_counter()
         while not (seat.arrived or seat.talk.image) and time.perf_counter() - began < ARRIVING:
             await asyncio.sleep(0.05)
@@ -275,7 +275,7 @@ class Live:
             async with self.shelf.place(talk.agent_spec):
                 return await ask(talk, agent, query)
 
-    def _save(self, seat: VisitorSeat) -> str:
+    def _save(self, seat: VisitorTalk) -> str:
         talk = seat.talk
         try:
             place = save(talk, self.folder)
@@ -298,7 +298,7 @@ class Live:
             steps=list(steps),
             agent=talk.agent_spec,
             looked={turn for _, turn in talk.before},
-            knows=agent_limits_notice(talk.agent_spec, self.data) if talk.own and self.data else "",
+            knows=own_photo_notice(talk.agent_spec, self.data) if talk.own and self.data else "",
             run=LIVE if self.data else "",
         )
 

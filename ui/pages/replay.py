@@ -15,7 +15,7 @@ from mmrag.errors import MmragError
 from simulator.people.current_verdicts import current_verdicts
 from ui.pages.script_calls import Call, calls, whole
 from ui.render import render
-from ui.replay.catalogue import Catalogue, Filter, ListedConversation, first_turn
+from ui.replay.conversation_list import ConversationList, Filter, ListedConversation, first_turn
 from ui.replay.conversation_view import conversation
 from ui.replay.people_verdicts import judged_otherwise
 from ui.replay.turn_record import turn_record
@@ -27,7 +27,7 @@ PAGE = 40
 class Replay:
     """The page with what its script may ask."""
 
-    def __init__(self, runs: MutableMapping[str, Catalogue], *more: Call) -> None:
+    def __init__(self, runs: MutableMapping[str, ConversationList], *more: Call) -> None:
         self.runs = runs
         self._more = more
         """What others add to the page: verdicts."""
@@ -104,13 +104,13 @@ class Replay:
             found |= self._conversation(asked["run"], here, asked, "")
         return found
 
-    def _catalogue(self, asked: dict[str, str]) -> Catalogue:
+    def _catalogue(self, asked: dict[str, str]) -> ConversationList:
         name = asked.get("run", "")
         if name not in self.runs:
             raise MmragError(f"the run {name[:80]!r} is not open any more; choose another.")
         return self.runs[name]
 
-    def _wanted(self, catalogue: Catalogue, asked: dict[str, str]) -> tuple[str, str]:
+    def _wanted(self, catalogue: ConversationList, asked: dict[str, str]) -> tuple[str, str]:
         """The conversation that is asked for, and what is wrong with asking for it."""
         session, condition = asked.get("session", ""), asked.get("condition", "")
         there = catalogue.conversation(session)
@@ -125,7 +125,7 @@ class Replay:
             return first, ""
         return first, f"This run has no session {session[:80]!r}; here is its first one."
 
-    def _filter(self, catalogue: Catalogue, asked: dict[str, str]) -> Filter:
+    def _filter(self, catalogue: ConversationList, asked: dict[str, str]) -> Filter:
         keys = catalogue.flipped(asked["flipped"]) if asked.get("flipped") else None
         if asked.get("people"):
             people = frozenset(key[:2] for key in current_verdicts(catalogue.run))
@@ -143,7 +143,9 @@ class Replay:
             keys=keys,
         )
 
-    def _list(self, catalogue: Catalogue, asked: dict[str, str], here: str) -> dict[str, Any]:
+    def _list(
+        self, catalogue: ConversationList, asked: dict[str, str], here: str
+    ) -> dict[str, Any]:
         wanted = self._filter(catalogue, asked)
         found = catalogue.find_conversations(wanted)
         offset = whole(asked.get("offset", ""), -1)

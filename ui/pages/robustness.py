@@ -9,14 +9,14 @@ import gradio as gr
 from mmrag.errors import MmragError
 from ui.pages.script_calls import calls
 from ui.render import render
-from ui.replay.analysis import Analysis
+from ui.replay.run_figures import RunFigures
 from ui.views.robustness_view import MIN_N, RobustnessFigures
 
 
 class Robustness:
     """The page with what its script may ask."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: RunFigures) -> None:
         self.analysis = analysis
         self.breakage = RobustnessFigures(analysis)
 

@@ -29,12 +29,12 @@ from mmrag.records import (
 from simulator.ears.recognition_losses import MarkedPiece, mark_heard
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.gaze import gaze_of
-from simulator.run.results.turn_results import is_persons
+from simulator.run.results.run_scoring import is_human_played
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.handed_truth import box_in
-from simulator.stages.stage_names import BLIND, POINTING, WHOLE, split_condition
+from simulator.stages.stage_names import BLIND, POINTING, WHOLE, split_stage
 from simulator.store.run_reader import RunReader
-from ui.replay.catalogue import stop_policy
+from ui.replay.conversation_list import stop_policy
 from ui.replay.traceview import (
     Bar,
     Overlay,
@@ -184,7 +184,7 @@ def conversation(
         session_id=session.id,
         degradation=degradation,
         has_picture=capture is not None,
-        labels=(*_of_picture(session, unsaid), *(["played by a person"] * is_persons(run))),
+        labels=(*_of_picture(session, unsaid), *(["played by a person"] * is_human_played(run))),
         query_time=(session.query_time or "").replace("T", " ")[:16],
         picture=digest,
         before=_before(run, session),
@@ -253,9 +253,9 @@ def _at_stages(
 ) -> dict[int, tuple[StageRow, ...]]:
     """Turn → how it went at every stage, under the degradation that is looked at."""
     there = set(run.degradations_of(session.id))
-    whole = split_condition(session.degradation)[0]
+    whole = split_stage(session.degradation)[0]
     rows: dict[int, tuple[StageRow, ...]] = {}
-    if not any(split_condition(name)[1] for name in there):
+    if not any(split_stage(name)[1] for name in there):
         return rows
     pointed = (
         staged_condition(whole, f"pointed{way}") for way in ("", *map(":{}".format, POINTING))
@@ -263,7 +263,7 @@ def _at_stages(
     for condition in (whole, *pointed, *BLIND):
         if condition not in there:
             continue
-        stage = split_condition(condition)[1] or WHOLE
+        stage = split_stage(condition)[1] or WHOLE
         seen = run.session(session.id, condition)
         for result in run.turns(session.id, condition):
             turn, crop = seen.turns[result.turn_index], None

@@ -7,17 +7,17 @@ from collections.abc import Collection
 import msgspec
 
 from mmrag.records import outcome_of
-from simulator.application.run_verdicts import RunVerdicts
+from simulator.application.run_human_verdicts import RunHumanVerdicts
 from simulator.people.current_verdicts import current_verdicts
 from simulator.people.human_verdicts import HumanVerdict, Key
 from simulator.store.run_reader import RunReader
-from ui.replay.analysis import Analysis
+from ui.replay.run_figures import RunFigures
 
 Otherwise = dict[str, dict[str, dict[str, list[tuple[str, str]]]]]
 """Session → condition → place of the mark → who said what."""
 
 
-class PersonWord(msgspec.Struct, frozen=True):
+class PersonVerdict(msgspec.Struct, frozen=True):
     """What one person says of a turn."""
 
     person: str
@@ -29,11 +29,11 @@ class PersonWord(msgspec.Struct, frozen=True):
     """Words of the same person before this one; they are kept too."""
 
 
-class TurnWords(msgspec.Struct, frozen=True):
+class TurnVerdicts(msgspec.Struct, frozen=True):
     """What people say of one turn."""
 
     index: int
-    words: tuple[PersonWord, ...]
+    words: tuple[PersonVerdict, ...]
     mine: str
     """What the visitor says; empty for nothing."""
     note: str
@@ -43,21 +43,21 @@ class TurnWords(msgspec.Struct, frozen=True):
 class VerdictEditor:
     """Reads and writes people's verdicts of the opened runs."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: RunFigures) -> None:
         self.analysis = analysis
 
-    def verdicts(self, name: str) -> RunVerdicts:
+    def verdicts(self, name: str) -> RunHumanVerdicts:
         """Those of one run."""
-        return RunVerdicts(self.analysis.runs[name].run.folder)
+        return RunHumanVerdicts(self.analysis.runs[name].run.folder)
 
-    def turns(self, name: str, session: str, condition: str, person: str) -> list[TurnWords]:
+    def turns(self, name: str, session: str, condition: str, person: str) -> list[TurnVerdicts]:
         """What people say of the turns of one conversation."""
         run = self.analysis.runs[name].run
         standing = current_verdicts(run, (session,))
         said: dict[tuple[Key, str], list[HumanVerdict]] = {}
         for verdict in self.verdicts(name).log().verdicts:
             said.setdefault((verdict.key, verdict.person), []).append(verdict)
-        found: list[TurnWords] = []
+        found: list[TurnVerdicts] = []
         for result in run.turns(session, condition):
             if result.reply is None:
                 continue
@@ -69,7 +69,7 @@ class VerdictEditor:
             )
             own = people.get(person)
             found.append(
-                TurnWords(
+                TurnVerdicts(
                     result.turn_index, words,
                     mine=str(own.said) if own else "", note=own.note if own else "",
                 )
@@ -96,7 +96,7 @@ def judged_otherwise(run: RunReader, sessions: Collection[str]) -> Otherwise:
     return found
 
 
-def _word(verdict: HumanVerdict, person: str, earlier: tuple[HumanVerdict, ...]) -> PersonWord:
+def _word(verdict: HumanVerdict, person: str, earlier: tuple[HumanVerdict, ...]) -> PersonVerdict:
     when = verdict.at.replace("T", " ")[:16]
     mine = verdict.person == person
-    return PersonWord(verdict.person, str(verdict.said), verdict.note, when, mine, earlier)
+    return PersonVerdict(verdict.person, str(verdict.said), verdict.note, when, mine, earlier)

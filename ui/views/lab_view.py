@@ -20,8 +20,8 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.files.images import LazyImage, data_uri, jpeg
 from mmrag.records import Box
+from ui.offered_pictures import OfferedPicture
 from ui.replay.traceview import flat
-from ui.samples import Sample
 from ui.views.box_from_tap import box_at
 
 SHOWN = 1280
@@ -71,14 +71,16 @@ def kinds() -> dict[str, tuple[str, ...]]:
     return VARIANTS
 
 
-def degrade_picture(source: Path | Sample, spec: str, seed: int, focus: str = "") -> LabPicture:
+def degrade_picture(
+    source: Path | OfferedPicture, spec: str, seed: int, focus: str = ""
+) -> LabPicture:
     """Degrade a file or a sample about its focus, by a kind or by several at once."""
     from simulator.optics import DegradationSpec, degrade
 
-    path = source.path if isinstance(source, Sample) else source
+    path = source.path if isinstance(source, OfferedPicture) else source
     image = LazyImage.from_path(path)
     before = image.pil()
-    box = parse_box(focus) or (source.focus if isinstance(source, Sample) else None)
+    box = parse_box(focus) or (source.focus if isinstance(source, OfferedPicture) else None)
     spec = str(DegradationSpec.parse(spec or "clean"))
     done = degrade(image, spec, focus=box, key=f"lab/{seed}")
     record: dict[str, Any] = msgspec.to_builtins(done.record)
@@ -194,9 +196,11 @@ def _steps(record: dict[str, Any]) -> Iterator[StepView]:
         )  # fmt: skip
 
 
-def find_thing(source: Path | Sample, x: float, y: float) -> tuple[int, int, int, int] | None:
+def find_thing(
+    source: Path | OfferedPicture, x: float, y: float
+) -> tuple[int, int, int, int] | None:
     """The box, in pixels, of what lies at a point given in shares of the picture's sides."""
-    path = source.path if isinstance(source, Sample) else source
+    path = source.path if isinstance(source, OfferedPicture) else source
     picture = LazyImage.from_path(path).pil()
     x, y = (min(max(one, 0.0), 1.0) for one in (x, y))
     found = box_at(picture, x * picture.width, y * picture.height)

@@ -19,18 +19,18 @@ from mmrag.metrics.headline import HEADLINE
 from simulator.reports.draw.charts import severity_curves
 from simulator.reports.draw.diagnosis_waterfall import diagnosis_waterfalls
 from simulator.reports.draw.svg import svg
-from simulator.reports.figures.diagnosis import in_words
+from simulator.reports.figures.diagnosis import diagnosis_sentences
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import HOW, ReportOptions, main_condition
-from simulator.reports.figures.robustness import robustness, stages
+from simulator.reports.figures.robustness import failing_stages, robustness
 from simulator.reports.figures.slices import Dimension, dimensions, slice_table, title_of
 from simulator.reports.losses.link_losses import link_losses
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.paired_turns import Pairs, match
 from simulator.reports.read.session_sums import Mask
-from simulator.reports.read.turn_frame import Frame
-from ui.replay.analysis import Analysis
+from simulator.reports.read.turn_frame import TurnFrame
 from ui.replay.conversation_view import conversation
+from ui.replay.run_figures import RunFigures
 
 EXAMPLES = 12
 """Pairs of pictures that are shown at once; all are counted."""
@@ -116,7 +116,7 @@ class RobustnessPage(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def losses(self) -> list[str]:
         """What each degradation costs at which stage, and what was left out, in words."""
-        return [] if self.diagnosis is None else in_words(self.diagnosis)
+        return [] if self.diagnosis is None else diagnosis_sentences(self.diagnosis)
 
 
 def curves(page: RobustnessPage) -> dict[str, Markup]:
@@ -161,9 +161,9 @@ class Examples(msgspec.Struct, frozen=True, kw_only=True):
 class RobustnessFigures:
     """The page's figures, each run's computed once and kept until it grows."""
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: RunFigures) -> None:
         self.analysis = analysis
-        self._made: dict[str, tuple[Frame, RobustnessPage]] = {}
+        self._made: dict[str, tuple[TurnFrame, RobustnessPage]] = {}
         self._lock = threading.Lock()
 
     def of(self, name: str) -> RobustnessPage:
@@ -229,7 +229,7 @@ class RobustnessFigures:
             )  # fmt: skip
 
 
-def _apart(frame: Frame, pairs: Pairs, chosen: Sequence[int]) -> list[int]:
+def _apart(frame: TurnFrame, pairs: Pairs, chosen: Sequence[int]) -> list[int]:
     """The first of them, each conversation once as long as there are others."""
     seen: set[int] = set()
     first, again = list[int](), list[int]()
@@ -242,7 +242,9 @@ def _apart(frame: Frame, pairs: Pairs, chosen: Sequence[int]) -> list[int]:
     return [*first, *again][:EXAMPLES]
 
 
-def _chosen(frame: Frame, pairs: Pairs, dimension: str, part: str, stage: str) -> tuple[Mask, str]:
+def _chosen(
+    frame: TurnFrame, pairs: Pairs, dimension: str, part: str, stage: str
+) -> tuple[Mask, str]:
     here = np.ones(len(pairs.rows), bool)
     if stage:
         if stage not in STAGES:
@@ -257,7 +259,7 @@ def _chosen(frame: Frame, pairs: Pairs, dimension: str, part: str, stage: str) -
     raise UsageError(f"the run has no slice {part[:60]!r} of {dimension[:60]!r}.")
 
 
-def _breaking(name: str, frame: Frame) -> RobustnessPage:
+def _breaking(name: str, frame: TurnFrame) -> RobustnessPage:
     headlines = {c: headline(frame, frame.condition(c), HOW) for c in frame.conditions}
     kinds = dimensions(frame)
     found = robustness(frame, headlines, kinds, HOW, min_n=MIN_N)
@@ -294,7 +296,7 @@ def _breaking(name: str, frame: Frame) -> RobustnessPage:
                 one["n"],
                 tuple((stage, one["counts"][stage], one["shares"][stage]) for stage in STAGES),
             )
-            for one in stages(frame)
+            for one in failing_stages(frame)
         ),
         every_point=tuple(points),
     )
@@ -310,7 +312,7 @@ def _cell(point: dict[str, Any]) -> Cell:
 
 
 def _slices(
-    frame: Frame, kinds: list[Dimension], base: str, conditions: list[str]
+    frame: TurnFrame, kinds: list[Dimension], base: str, conditions: list[str]
 ) -> Iterator[SliceRow]:
     clean = frame.condition(base)
     paired = [match(frame, clean, frame, frame.condition(name)) for name in conditions]

@@ -30,7 +30,7 @@ import httpx
 import msgspec
 
 from mmrag.agent_hooks import capacity, warm
-from mmrag.agents.external.agent_program import MAX_LINE, Program, stop_all
+from mmrag.agents.external.agent_program import MAX_LINE, ChildProcess, stop_all
 from mmrag.agents.external.foreign_code import ForeignCode
 from mmrag.agents.external.reply_checks import HUGE_REPLY
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError
@@ -38,7 +38,7 @@ from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage, media_type
 from mmrag.protocols import Agent, Resources
 from mmrag.records import Query, Reply
-from mmrag.turn_clock import TimedText
+from mmrag.turn_clock import FirstWordTimer
 
 
 class _Answer(msgspec.Struct):
@@ -203,7 +203,7 @@ class _Pieces:
     """A reply that comes in pieces: texts run together, of all else the last that was given."""
 
     def __init__(self) -> None:
-        self._words, self._reply = TimedText(), _NOTHING
+        self._words, self._reply = FirstWordTimer(), _NOTHING
 
     def add(self, piece: object) -> None:
         said = as_reply(piece)
@@ -271,8 +271,8 @@ class CommandAgent:
         self._seconds = seconds
         self.capacity = max(1, processes)
         """A program answers one turn at a time."""
-        self._idle: list[Program] = []
-        self._running: set[Program] = set()
+        self._idle: list[ChildProcess] = []
+        self._running: set[ChildProcess] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._places = asyncio.Semaphore(self.capacity)
         self._number = 0
@@ -307,14 +307,14 @@ class CommandAgent:
         self._idle.clear()
         stop_all(self._running)
 
-    def _take(self) -> Program:
+    def _take(self) -> ChildProcess:
         while self._idle:
             program = self._idle.pop()
             if program.alive:
                 return program
             self._running.discard(program)
             program.stop()
-        program = Program(self._arguments)
+        program = ChildProcess(self._arguments)
         self._running.add(program)
         return program
 
@@ -384,7 +384,7 @@ class HttpAgent:
 
 async def _streamed(response: httpx.Response, where: str) -> _Answer:
     """An answer of many events, up to the last one."""
-    events, words, answer = Events(response.headers, MAX_LINE), TimedText(), _Answer(text="")
+    events, words, answer = Events(response.headers, MAX_LINE), FirstWordTimer(), _Answer(text="")
     async for event in events.each(response.aiter_raw()):
         if event == Events.DONE:
             answer.text = words.text

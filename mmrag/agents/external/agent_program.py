@@ -20,7 +20,7 @@ MAX_LINE = 4 << 20
 _CHUNK = 1 << 16
 
 
-class Program:
+class ChildProcess:
     """A child process and its two pipes, which a loop watches only while it waits for an answer.
 
     asyncio's own subprocesses live and die with the loop that started them: one that is idle when
@@ -113,10 +113,10 @@ async def _ready(pipe: int, watch: Callable[..., object], forget: Callable[[int]
         forget(pipe)
 
 
-_RUNNING: set[Program] = set()
+_RUNNING: set[ChildProcess] = set()
 
 
-def stop_all(programs: set[Program] = _RUNNING) -> None:
+def stop_all(programs: set[ChildProcess] = _RUNNING) -> None:
     """Stop programs; all that this process runs, if nothing else is said."""
     while programs:
         programs.pop().stop()

@@ -18,7 +18,7 @@ import msgspec
 
 from mmrag import errors
 from mmrag.agents.external.adapters import query_as_json
-from mmrag.agents.external.agent_program import Program, stop_all
+from mmrag.agents.external.agent_program import ChildProcess, stop_all
 from mmrag.errors import AgentError, ServiceTimeout
 from mmrag.records import Query, Reply, decode_as
 from mmrag.turn_clock import CLOCK, TurnClock
@@ -51,7 +51,7 @@ class IsolatedAgent:
         """A process answers one turn at a time."""
         self.takes_sound = True
         """The process leaves it out where its agent wants none."""
-        running: set[Program] = set()
+        running: set[ChildProcess] = set()
         make = _Start(arguments, hello, ready_seconds or None, running)
         self._places = [_Place(make) for _ in range(processes)]
         weakref.finalize(self, stop_all, running)
@@ -92,17 +92,17 @@ class _Start:
         arguments: list[str],
         hello: dict[str, Any],
         seconds: float | None,
-        running: set[Program],
+        running: set[ChildProcess],
     ) -> None:
         self._arguments, self._hello = arguments, hello
         self._seconds, self._running = seconds, running
 
-    def start(self) -> Program:
-        program = Program(self._arguments)
+    def start(self) -> ChildProcess:
+        program = ChildProcess(self._arguments)
         self._running.add(program)
         return program
 
-    async def greet(self, program: Program) -> None:
+    async def greet(self, program: ChildProcess) -> None:
         try:
             said = _decode(await program.ask({**self._hello, "id": "0"}, self._seconds))
         except ServiceTimeout as error:
@@ -113,7 +113,7 @@ class _Start:
         if said.error is not None:
             raise _error(said)
 
-    def stop(self, program: Program) -> None:
+    def stop(self, program: ChildProcess) -> None:
         self._running.discard(program)
         program.stop()
 
@@ -124,7 +124,7 @@ class _Place:
     def __init__(self, make: _Start) -> None:
         self.turn = asyncio.Lock()
         self._make = make
-        self._program: Program | None = None
+        self._program: ChildProcess | None = None
         self._number = 0
 
     def number(self) -> str:

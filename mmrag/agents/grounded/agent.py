@@ -21,14 +21,14 @@ from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by
 from mmrag.agents.grounded.contextual_vectors import BuiltinSentenceEncoder, ContextualEncoder
 from mmrag.agents.grounded.grounded_parts import SWITCHES, Parts
 from mmrag.agents.grounded.look_requests import REQUEST, split_repeated_query, wants_look
-from mmrag.agents.grounded.ocr import RapidReader, TextRecogniser
+from mmrag.agents.grounded.ocr import RapidOcr, TextRecogniser
 from mmrag.agents.grounded.picture_analysis import PictureAnalyser
-from mmrag.agents.grounded.planner import Planner, lookup_plan
-from mmrag.agents.grounded.program_runner import ProgramReader
-from mmrag.agents.grounded.question_plan import QuestionPlan, named_before
+from mmrag.agents.grounded.planner import Planner, plan_as_lookup
+from mmrag.agents.grounded.program_runner import BuiltinReader
+from mmrag.agents.grounded.question_plan import QuestionPlan, last_named_thing
 from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
-from mmrag.agents.grounded.wearer_hints import silent_turns, split_introductions, spoken_kind
+from mmrag.agents.grounded.wearer_hints import silent_turns, split_introductions, thing_noun
 from mmrag.agents.prompt_templates import ask_model
 from mmrag.agents.reply_format import ABSTAIN, clean_text, is_refusal, make_reply
 from mmrag.agents.trace import Trace
@@ -37,7 +37,7 @@ from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Model, Resources, WebSearch
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.registry import parse_whole_number
-from mmrag.turn_clock import forget_words
+from mmrag.turn_clock import forget_first_word
 
 _MODEL_EVIDENCE = 12
 _PASSAGE = 1500
@@ -75,7 +75,7 @@ class GroundedAgent:
         self._ocr = ocr
         self._meaning = meaning or BuiltinSentenceEncoder()
         self._planner = Planner(self._meaning)
-        self._reader = ProgramReader(self._meaning)
+        self._reader = BuiltinReader(self._meaning)
         self.capacity = built_in_capacity(model=bool(self._models))
         """Looking and reading are work for a core."""
 
@@ -101,14 +101,14 @@ class GroundedAgent:
         if names:
             scene = named_scene(scene, names)
         plan, before, usage = await self._plan(query, scene, trace)
-        if scene.main is None and (named := named_before(before)):
+        if scene.main is None and (named := last_named_thing(before)):
             scene = named_scene(scene, [named])
         finding, evidence = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
         if reader := self._models.get("reader"):
             finding, more = await self._read_by_model(reader, query, plan, scene, evidence, trace)
             usage += more
         p, more = await self._verify(plan, finding, evidence, trace)
-        forget_words()  # of a draft, which nobody has heard
+        forget_first_word()  # of a draft, which nobody has heard
         silent = silent_turns(query.history) if self._parts.on("multiturn") else 0
         bar = self._calibration.bar(silent)
         if self._parts.on("ask") and wants_look(heard, finding, scene, self._calibration, bar):
@@ -119,7 +119,7 @@ class GroundedAgent:
 
     def _look(self, query: Query, trace: Trace) -> Scene:
         """The picture at hand, or an earlier one that showed the thing better."""
-        kind = spoken_kind(query)
+        kind = thing_noun(query)
         scene = self._analyser.look(query, trace, kind)
         for image in query.earlier:
             before = self._analyser.look(msgspec.structs.replace(query, image=image), trace, kind)
@@ -136,7 +136,7 @@ class GroundedAgent:
         planner = self._models.get("planner")
         with trace.step("planner", by="model" if planner else self._parts["planner"]) as step:
             if not self._parts.on("planner"):
-                plan = lookup_plan(text, query.history)
+                plan = plan_as_lookup(text, query.history)
             else:
                 if planner:
                     done = await ask_model(
@@ -301,7 +301,7 @@ def grounded(
         models=models,
         evidence=parse_whole_number("grounded", "evidence", evidence, most=100),
         calibration=read_calibration(calibration or None),
-        ocr=RapidReader() if parts.on("ocr") else None,
+        ocr=RapidOcr() if parts.on("ocr") else None,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.program_runner import ProgramReader
+from mmrag.agents.grounded.program_runner import BuiltinReader
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
@@ -26,7 +26,7 @@ class CandidateReader:
 
     def __init__(
         self,
-        reader: ProgramReader,
+        reader: BuiltinReader,
         gather: Callable[[], TurnEvidence],
         known: Known,
         *,

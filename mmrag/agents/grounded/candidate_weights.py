@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from mmrag.agents.grounded.entities_in_view import candidates_elsewhere
-from mmrag.agents.grounded.passage_text import fold
+from mmrag.agents.grounded.passage_text import comparable_name
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.values import read_value
@@ -124,7 +124,7 @@ _SEVERAL = {"next", "both", "these"}
 
 def _heard(name: str, plan: QuestionPlan) -> float:
     """What a question that names things says about whether this one is in view."""
-    if fold(name) not in {fold(n) for n in plan.names}:
+    if comparable_name(name) not in {comparable_name(n) for n in plan.names}:
         return 1.0
     return _NAMED if plan.operation == "same" else _COMPARED if "it" in plan.things else 1.0
 
@@ -161,4 +161,8 @@ def _seen_as(scene: Scene, candidate: Candidate) -> Scene:
 def _key(text: str) -> str:
     """Equal for answers that mean the same."""
     value = read_value(text)
-    return value.key if value.kind in ("number", "year", "date", "clock", "list") else fold(text)
+    return (
+        value.key
+        if value.kind in ("number", "year", "date", "clock", "list")
+        else comparable_name(text)
+    )

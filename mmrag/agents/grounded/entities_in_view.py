@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from mmrag.agents.grounded.ocr import Line, blocks
-from mmrag.agents.grounded.passage_text import fold, read_attributes
+from mmrag.agents.grounded.ocr import PrintedLine, blocks
+from mmrag.agents.grounded.passage_text import comparable_name, read_attributes
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.grounded.turn_evidence import title_name
 from mmrag.protocols import WebSearch
@@ -80,7 +80,7 @@ def kg_entities(hits: Sequence[Evidence]) -> list[Evidence]:
 
 
 def resolve(
-    lines: list[Line],
+    lines: list[PrintedLine],
     hits: Sequence[Evidence],
     web: WebSearch | None,
     *,
@@ -95,7 +95,7 @@ def resolve(
     named = sorted(printed, key=lambda p: (_distance(p[2], centre), p[0]))
     candidates: list[Candidate] = []
     for name, sure, place in named:
-        known = tuple(e for e in shown if fold(e.text) == fold(name))[:3]
+        known = tuple(e for e in shown if comparable_name(e.text) == comparable_name(name))[:3]
         candidates.append(
             Candidate(
                 name=name,
@@ -105,8 +105,10 @@ def resolve(
                 box=_box(known, places) or _around(place, size),
             )
         )
-    taken = {fold(c.name) for c in candidates}
-    alike = [c for c in _candidates(likeness, shown, places) if fold(c.name) not in taken]
+    taken = {comparable_name(c.name) for c in candidates}
+    alike = [
+        c for c in _candidates(likeness, shown, places) if comparable_name(c.name) not in taken
+    ]
     everything = [*candidates, *alike]
     texts = [line.text for group in blocks(lines) for line in group]
     return Scene(
@@ -208,9 +210,9 @@ def _overlap(a: Box | None, b: Box | None) -> float:
 
 def _is_a(item: Evidence, noun: str) -> bool:
     kinds = [v for k, v in read_attributes(item.attributes) if k.casefold() in _KIND_KEYS]
-    said = fold(" ".join([*kinds, item.text.split()[-1] if item.text else ""]))
+    said = comparable_name(" ".join([*kinds, item.text.split()[-1] if item.text else ""]))
     known = {stem(word) for word in said.split()}  # "headphones" are a kind, and so is a headphone
-    return any(stem(word) in known for word in fold(noun).split())
+    return any(stem(word) in known for word in comparable_name(noun).split())
 
 
 _KIND_KEYS = {"type", "kind", "category", "class", "instance of"}
@@ -244,7 +246,7 @@ def _joint(scores: list[float]) -> float:
 
 
 def _printed(
-    lines: list[Line], known: list[str], web: WebSearch | None
+    lines: list[PrintedLine], known: list[str], web: WebSearch | None
 ) -> list[tuple[str, float, tuple[float, float]]]:
     """Names that are printed in view: (name, similarity, where)."""
     found: dict[str, tuple[str, float, tuple[float, float]]] = {}
@@ -270,18 +272,20 @@ def _printed(
                 sum((x.box[0] + x.box[2]) / 2 for x in window) / len(window),
                 sum((x.box[1] + x.box[3]) / 2 for x in window) / len(window),
             )
-            if fold(name) not in found or found[fold(name)][1] < sure:
-                found[fold(name)] = (name, sure, where)
+            if comparable_name(name) not in found or found[comparable_name(name)][1] < sure:
+                found[comparable_name(name)] = (name, sure, where)
     return list(found.values())
 
 
-def _begun(windows: list[list[Line]], names: Iterable[str]) -> tuple[float, str, list[Line]]:
+def _begun(
+    windows: list[list[PrintedLine]], names: Iterable[str]
+) -> tuple[float, str, list[PrintedLine]]:
     """The one name of which the print shows the beginning: the rest is hidden or left out."""
-    found: dict[str, tuple[float, str, list[Line]]] = {}
+    found: dict[str, tuple[float, str, list[PrintedLine]]] = {}
     for name in names:
-        whole = fold(name).replace(" ", "")
+        whole = comparable_name(name).replace(" ", "")
         for window in windows:
-            seen = fold(_text(window)).replace(" ", "")
+            seen = comparable_name(_text(window)).replace(" ", "")
             if len(seen) < _BEGINNING or not len(seen) < len(whole) <= 2 * len(seen):
                 continue
             sure = SequenceMatcher(None, seen, whole[: len(seen)], autojunk=False).ratio()
@@ -290,12 +294,12 @@ def _begun(windows: list[list[Line]], names: Iterable[str]) -> tuple[float, str,
     return next(iter(found.values())) if len(found) == 1 else (0.0, "", [])
 
 
-def _text(lines: list[Line]) -> str:
+def _text(lines: list[PrintedLine]) -> str:
     return "".join(line.text for line in lines)
 
 
 def _like(a: str, b: str) -> float:
-    x, y = fold(a).replace(" ", ""), fold(b).replace(" ", "")
+    x, y = comparable_name(a).replace(" ", ""), comparable_name(b).replace(" ", "")
     if not x or not y or abs(len(x) - len(y)) > 0.25 * max(len(x), len(y)):
         return 0.0
     return SequenceMatcher(None, x, y, autojunk=False).ratio()

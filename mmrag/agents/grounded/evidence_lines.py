@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from mmrag.agents.grounded.passage_text import (
     NAME,
-    fold,
+    comparable_name,
     is_instruction,
     plain_markup,
     read_attributes,
@@ -38,7 +38,7 @@ _WHAT_IT_IS = ("name", "entity name", "type", "kind", "category", "class", "inst
 _IT = re.compile(r"\bIt\b")
 
 
-class Line(Record, frozen=True, kw_only=True):
+class EvidenceLine(Record, frozen=True, kw_only=True):
     """One sentence or row about a thing, which is called "It" there."""
 
     text: str
@@ -53,17 +53,19 @@ class Line(Record, frozen=True, kw_only=True):
     source: str = "web"
 
 
-def lines_about(name: str, evidence: Iterable[Evidence], *, strict: bool = True) -> list[Line]:
+def lines_about(
+    name: str, evidence: Iterable[Evidence], *, strict: bool = True
+) -> list[EvidenceLine]:
     """All lines of the evidence that may be about a thing."""
-    wanted = fold(name)
-    found: list[Line] = []
+    wanted = comparable_name(name)
+    found: list[EvidenceLine] = []
     for item in evidence:
         if item.source == "image-kg":
-            if fold(item.text) == wanted:
+            if comparable_name(item.text) == wanted:
                 found += _rows(item)
-        elif not strict or wanted in fold(item.title or _first_name(item.text)):
+        elif not strict or wanted in comparable_name(item.title or _first_name(item.text)):
             found += [_placed(line, item) for line in _lines(item.text, name)]
-        elif wanted in fold(item.text):
+        elif wanted in comparable_name(item.text):
             told = [x for x in _lines(item.text, name) if _IT.search(x.text)]
             found += [_placed(x, item, is_aside=True) for x in told]
     return found
@@ -74,8 +76,8 @@ def _first_name(text: str) -> str:
     return found.group() if found else ""
 
 
-def _placed(line: Line, item: Evidence, *, is_aside: bool = False) -> Line:
-    return Line(
+def _placed(line: EvidenceLine, item: Evidence, *, is_aside: bool = False) -> EvidenceLine:
+    return EvidenceLine(
         is_aside=is_aside,
         text=line.text,
         value=line.value,
@@ -87,9 +89,9 @@ def _placed(line: Line, item: Evidence, *, is_aside: bool = False) -> Line:
 
 
 @lru_cache(maxsize=4096)
-def _lines(text: str, name: str) -> tuple[Line, ...]:
+def _lines(text: str, name: str) -> tuple[EvidenceLine, ...]:
     pattern = re.compile(rf"(?:\b[Tt]he\s+)?\b{re.escape(name)}\b".replace(r"\ ", r"\s+"), re.I)
-    found: list[Line] = []
+    found: list[EvidenceLine] = []
     for said in _sentences(pattern.sub("It", text)):
         if not 4 <= len(said) <= _LONGEST or is_instruction(said):
             continue
@@ -111,15 +113,15 @@ def _sentences(text: str) -> list[str]:
     return [" ".join(p.split()) for p in found]
 
 
-def _line(text: str) -> Line:
+def _line(text: str) -> EvidenceLine:
     label = re.search(_DATED.pattern + r"(?=:)", text, re.I)
     dated = label or DATE.search(text)
     iso = read_date(dated.group(1) if label else dated.group()) if dated else ""
     text = text[: label.start()] + text[label.end() :] if label else text
-    return Line(text=text, date=iso or None, is_dated=bool(iso))
+    return EvidenceLine(text=text, date=iso or None, is_dated=bool(iso))
 
 
-def _row(label: str, value: str, date: str | None = None) -> list[Line]:
+def _row(label: str, value: str, date: str | None = None) -> list[EvidenceLine]:
     """A row says its value whole; a date in brackets after it or its label is when it was so."""
     if not re.search(r"\w", value):
         return []
@@ -127,11 +129,13 @@ def _row(label: str, value: str, date: str | None = None) -> list[Line]:
         date = date or (read_date(dated.group(1)) if dated else "")
     label, value = _DATED.sub("", label).replace("_", " "), _DATED.sub("", value).strip()
     text, start = f"{label}: {value}", len(label) + 2
-    return [Line(text=text, value=(start, len(text)), date=date or None, is_dated=bool(date))]
+    return [
+        EvidenceLine(text=text, value=(start, len(text)), date=date or None, is_dated=bool(date))
+    ]
 
 
-def _rows(item: Evidence) -> list[Line]:
-    found: list[Line] = []
+def _rows(item: Evidence) -> list[EvidenceLine]:
+    found: list[EvidenceLine] = []
     for key, raw in read_attributes(item.attributes):
         text, date = plain_markup(raw)
         if key.casefold() not in _WHAT_IT_IS and text:

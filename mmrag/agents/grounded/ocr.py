@@ -30,7 +30,7 @@ _PRINT = 0.3
 _LOCK = threading.Lock()
 
 
-class Line(Record, frozen=True, kw_only=True):
+class PrintedLine(Record, frozen=True, kw_only=True):
     """One printed line."""
 
     text: str
@@ -41,15 +41,15 @@ class Line(Record, frozen=True, kw_only=True):
 class TextRecogniser(Protocol):
     """Anything that reads a picture."""
 
-    def read(self, image: Image) -> list[Line]:
+    def read(self, image: Image) -> list[PrintedLine]:
         """The lines of a picture, top to bottom."""
         ...
 
 
-class RapidReader:
+class RapidOcr:
     """RapidOCR on the CPU, loaded once per process and used by one thread at a time."""
 
-    def read(self, image: Image) -> list[Line]:
+    def read(self, image: Image) -> list[PrintedLine]:
         """The lines of a picture, top to bottom."""
         scale = min(1.0, MAX_SIDE / max(image.size))
         if scale < 1.0:
@@ -64,14 +64,14 @@ class RapidReader:
                 return []
             part = np.asarray(image.crop(place))
             found, _ = _engine()(part[:, :, ::-1].copy(), use_cls=False)
-        lines: list[Line] = []
+        lines: list[PrintedLine] = []
         for corners, text, score in found or []:
             xs, ys = (
                 [(p[0] + place[0]) / scale for p in corners],
                 [(p[1] + place[1]) / scale for p in corners],
             )
             box = (float(min(xs)), float(min(ys)), float(max(xs)), float(max(ys)))
-            lines.append(Line(text=str(text)[:200], box=box, confidence=float(score)))
+            lines.append(PrintedLine(text=str(text)[:200], box=box, confidence=float(score)))
         return sorted(lines, key=lambda line: (line.box[1], line.box[0], line.text))
 
 
@@ -93,9 +93,9 @@ def printed_part(image: Image) -> tuple[int, int, int, int] | None:
     )
 
 
-def blocks(lines: list[Line]) -> list[list[Line]]:
+def blocks(lines: list[PrintedLine]) -> list[list[PrintedLine]]:
     """Lines that stand together (one sign, one label), the block with the largest print first."""
-    groups: list[list[Line]] = []
+    groups: list[list[PrintedLine]] = []
     for line in lines:
         home = next((g for g in groups if any(_touch(line, other) for other in g)), None)
         if home is None:
@@ -105,7 +105,7 @@ def blocks(lines: list[Line]) -> list[list[Line]]:
     return sorted(groups, key=lambda g: -max(x.box[3] - x.box[1] for x in g))
 
 
-def _touch(a: Line, b: Line) -> bool:
+def _touch(a: PrintedLine, b: PrintedLine) -> bool:
     height = max(a.box[3] - a.box[1], b.box[3] - b.box[1])
     gap = max(a.box[1], b.box[1]) - min(a.box[3], b.box[3])
     overlap = min(a.box[2], b.box[2]) - max(a.box[0], b.box[0])

@@ -26,7 +26,7 @@ _ORDERS = re.compile(
 
 
 @lru_cache(maxsize=8192)
-def fold(text: str) -> str:
+def comparable_name(text: str) -> str:
     """Letters and digits only, lower case: names compare across typography."""
     return " ".join(re.findall(r"[^\W_]+", text.casefold()))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.entities_in_view import kg_entities, prefer_kind, resolve
 from mmrag.agents.grounded.grounded_parts import Parts
-from mmrag.agents.grounded.ocr import Line, TextRecogniser, blocks
+from mmrag.agents.grounded.ocr import PrintedLine, TextRecogniser, blocks
 from mmrag.agents.grounded.picture_quality import estimate_quality, restore
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.trace import Trace
@@ -83,7 +83,7 @@ class PictureAnalyser:
             ]
             return scene
 
-    def _read(self, variants: list[LazyImage]) -> list[Line]:
+    def _read(self, variants: list[LazyImage]) -> list[PrintedLine]:
         """Lines of the variant in which most can be read."""
         if self._ocr is None or not self._parts.on("ocr"):
             return []
@@ -109,7 +109,7 @@ def _way(search: ImageSearch, parts: Parts) -> _Search:
     return search.search_images
 
 
-def _believe_best(hits: list[Evidence], lines: list[Line]) -> Scene:
+def _believe_best(hits: list[Evidence], lines: list[PrintedLine]) -> Scene:
     """Without entity resolution: the best hit, or else the largest print."""
     shown = kg_entities(hits)
     printed = [line.text for group in blocks(lines) for line in group]

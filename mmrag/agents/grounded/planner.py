@@ -11,8 +11,8 @@ from mmrag.agents.grounded.contextual_vectors import ContextualEncoder, WordVect
 from mmrag.agents.grounded.passage_text import NAME
 from mmrag.agents.grounded.question_plan import LOOKUP, QuestionPlan
 from mmrag.agents.grounded.times_and_numbers import moment_in, numbers_in
-from mmrag.agents.grounded.trained_heads import BEFORE, Weights, predict_question, read_weights
-from mmrag.agents.grounded.values import clock_in
+from mmrag.agents.grounded.trained_heads import BEFORE, Weights, analyse_question, read_weights
+from mmrag.agents.grounded.values import time_of_day
 from mmrag.agents.reply_format import is_refusal
 from mmrag.records import Exchange
 
@@ -40,8 +40,8 @@ class Planner:
     def plan(self, text: str, history: Sequence[Exchange] = ()) -> QuestionPlan:
         """Take a question apart."""
         weights = self._weights or read_weights()
-        plain = lookup_plan(text, history)
-        judged = predict_question(self._states, plain.masked, plain.before, weights)
+        plain = plan_as_lookup(text, history)
+        judged = analyse_question(self._states, plain.masked, plain.before, weights)
         ranked = [(float(judged.programs[i]), i) for i in judged.programs.argsort()[::-1][:_TRIED]]
         found = [
             (sure, made)
@@ -56,11 +56,11 @@ class Planner:
         return [self.plan(one.query, history[:i]) for i, one in enumerate(history)]
 
 
-def lookup_plan(text: str, history: Sequence[Exchange] = ()) -> QuestionPlan:
+def plan_as_lookup(text: str, history: Sequence[Exchange] = ()) -> QuestionPlan:
     """A plain look-up, whatever the question is."""
     masked, names = mask_names(text)
     before = tuple(mask_names(one.query).masked for one in reversed(history[-BEFORE:]))
-    said = ((reply_name(one.reply, one.query), one) for one in reversed(history))
+    said = ((entity_in_reply(one.reply, one.query), one) for one in reversed(history))
     answer, one = next(((name, one) for name, one in said if name), ("", None))
     return QuestionPlan(
         question=text,
@@ -73,7 +73,7 @@ def lookup_plan(text: str, history: Sequence[Exchange] = ()) -> QuestionPlan:
     )
 
 
-def reply_name(reply: str, question: str) -> str:
+def entity_in_reply(reply: str, question: str) -> str:
     """The entity that a reply names: all of it, or its only name that is not in the question."""
     text = reply.strip().rstrip(".")
     if is_refusal(text):
@@ -96,7 +96,7 @@ def _put(plain: QuestionPlan, program: str, sure: float) -> QuestionPlan:
 def _can_be(plan: QuestionPlan) -> bool:
     """Whether everything that a program is about, or takes from the question, is there."""
     said = plan.masked
-    if '["number"]' in plan.program and not (numbers_in(said) or clock_in(said)):
+    if '["number"]' in plan.program and not (numbers_in(said) or time_of_day(said)):
         return False
     if '["then"]' in plan.program and not moment_in(said, _ANY_DAY):
         return False

@@ -15,18 +15,18 @@ from typing import Any
 
 import msgspec
 
-from mmrag.agents.grounded.builtin_reader import (
+from mmrag.agents.grounded.attribute_finder import (
     ANY,
     NAMES,
     SIZES,
+    AttributeFinder,
     FoundValue,
-    LineFitter,
-    OpenQuestion,
+    LineMatcher,
     combine_values,
     make_finding,
 )
 from mmrag.agents.grounded.contextual_vectors import ContextualEncoder
-from mmrag.agents.grounded.passage_text import fold
+from mmrag.agents.grounded.passage_text import comparable_name
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.times_and_numbers import moment_in, numbers_in
@@ -36,10 +36,10 @@ from mmrag.agents.grounded.values import (
     DATE,
     SPOKEN_UNITS,
     Value,
-    clock_in,
     read_date,
     say_list,
     say_number,
+    time_of_day,
 )
 from mmrag.search.web.words import words
 
@@ -73,28 +73,28 @@ class Unanswerable(Exception):
     """A program needs what is not there, or what is no single thing."""
 
 
-class ProgramReader:
+class BuiltinReader:
     """Reads what pages say and computes what is asked. The same evidence gives the same answer."""
 
     def __init__(self, encoder: ContextualEncoder, weights: Weights | None = None) -> None:
-        self._fitting = LineFitter(encoder, weights)
+        self._fitting = LineMatcher(encoder, weights)
 
     def read(
         self, plan: QuestionPlan, scene: Scene, evidence: TurnEvidence, now: str | None
     ) -> Finding | None:
         """The answer, or None when the evidence has none."""
-        return run_program(plan, OpenQuestion(self._fitting, plan, scene, evidence, now or ""))
+        return run_program(plan, AttributeFinder(self._fitting, plan, scene, evidence, now or ""))
 
     def holds(
         self, claim: QuestionPlan, scene: Scene, evidence: TurnEvidence, now: str | None
     ) -> bool | None:
         """Whether a premise is true of the thing in view; None where the evidence does not say."""
         return is_premise_true(
-            claim, OpenQuestion(self._fitting, claim, scene, evidence, now or "")
+            claim, AttributeFinder(self._fitting, claim, scene, evidence, now or "")
         )
 
 
-def run_program(plan: QuestionPlan, reading: OpenQuestion) -> Finding | None:
+def run_program(plan: QuestionPlan, reading: AttributeFinder) -> Finding | None:
     """What the program comes to. It quotes or computes; it never invents."""
     try:
         found = _Run(plan, reading).of(plan.steps)
@@ -105,7 +105,7 @@ def run_program(plan: QuestionPlan, reading: OpenQuestion) -> Finding | None:
     return make_finding(_said(found.value), plan, found)
 
 
-def is_premise_true(claim: QuestionPlan, reading: OpenQuestion) -> bool | None:
+def is_premise_true(claim: QuestionPlan, reading: AttributeFinder) -> bool | None:
     """Whether what a premise takes for granted is so."""
     _, thing, slot, *_ = claim.steps
     run = _Run(claim, reading)
@@ -118,7 +118,7 @@ def is_premise_true(claim: QuestionPlan, reading: OpenQuestion) -> bool | None:
 class _Run:
     """One program being run."""
 
-    def __init__(self, plan: QuestionPlan, reading: OpenQuestion) -> None:
+    def __init__(self, plan: QuestionPlan, reading: AttributeFinder) -> None:
         self._plan, self._reading = plan, reading
         self._numbers = numbers_in(_nameless(plan))
 
@@ -139,7 +139,7 @@ class _Run:
         """The number in the question that goes with a value, or that counts things."""
         unit = like.unit if like is not None else ""
         if like is not None and like.kind == "clock" and not is_count:
-            clock = clock_in(self._plan.question) or self._reading.now[11:16]
+            clock = time_of_day(self._plan.question) or self._reading.now[11:16]
             return FoundValue(value=Value(kind="clock", text=clock, iso=clock), steps=0)
         if like is not None and like.kind == "date" and not is_count:
             when = moment_in(self._plan.question, self._reading.now)
@@ -156,7 +156,7 @@ class _Run:
         """Whether the question says a value."""
         question = self._plan.question
         if value.kind == "clock":
-            return clock_in(question) == value.iso
+            return time_of_day(question) == value.iso
         if value.kind == "date":
             said = read_date(question) or moment_in(question, self._reading.now)
             return said == value.iso[:10]
@@ -264,8 +264,8 @@ class _Run:
         return combine_values(names, of, *(f for _, f in found))
 
     def without(self, things: Any, thing: Any) -> FoundValue:
-        among, left = self.of(things), {fold(c.name) for c in self.of(thing)}
-        items = tuple(n for n in among.value.items if fold(n) not in left)
+        among, left = self.of(things), {comparable_name(c.name) for c in self.of(thing)}
+        items = tuple(n for n in among.value.items if comparable_name(n) not in left)
         if not items:
             raise Unanswerable
         return msgspec.structs.replace(among, value=Value(kind="list", text="", items=items))
@@ -378,7 +378,7 @@ class _Run:
         one, other = self.of(thing), self.of(named)
         if not one or not other:
             raise Unanswerable
-        is_so = fold(one[0].name) == fold(other[0].name)
+        is_so = comparable_name(one[0].name) == comparable_name(other[0].name)
         return FoundValue(value=_yes(is_so), recognition=one[0].confidence, luck=_EVEN)
 
     def printed(self, _thing: Any, part: str) -> FoundValue:
@@ -386,8 +386,10 @@ class _Run:
         main, lines = scene.main, scene.printed
         if part == "label" and main is not None and (main.source != "image-kg" or not lines):
             return FoundValue(value=Value(kind="name", text=main.name), recognition=main.confidence)
-        run_on = "".join(fold(c.name) for c in (main, *scene.beside) if c).replace(" ", "")
-        small = [t for t in lines if fold(t).replace(" ", "") not in run_on]
+        run_on = "".join(comparable_name(c.name) for c in (main, *scene.beside) if c).replace(
+            " ", ""
+        )
+        small = [t for t in lines if comparable_name(t).replace(" ", "") not in run_on]
         read = small if part == "sublabel" else lines
         if not read:
             raise Unanswerable

@@ -48,7 +48,7 @@ class QuestionPlan(Record, frozen=True, kw_only=True):
         return self.steps[0] if isinstance(self.steps, list) else "name"
 
 
-def named_before(plans: Sequence[QuestionPlan]) -> str:
+def last_named_thing(plans: Sequence[QuestionPlan]) -> str:
     """The thing that the wearer last asked about by its name: "it", where nothing is in view."""
     asked = [p.names[0] for p in plans if p.names and p.things == frozenset({"named"})]
     return asked[-1] if asked else ""

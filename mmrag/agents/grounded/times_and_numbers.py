@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 
-from mmrag.agents.grounded.values import CLOCK, MONTHS, Value, clock_in, quantities
+from mmrag.agents.grounded.values import CLOCK, MONTHS, Value, quantities, time_of_day
 from mmrag.text.number_words import NUMBER_WORDS
 
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6}
@@ -67,7 +67,7 @@ def hour_in(text: str) -> str:
     >>> hour_in("half past six"), hour_in("quarter to nine tonight"), hour_in("8 pm")
     ('18:30', '20:45', '20:00')
     """
-    if clock := clock_in(text):
+    if clock := time_of_day(text):
         return clock
     said = text.lower()
     past = re.search(r"(half|quarter|[a-z0-9]+)(?: minutes)? (past|to) ([a-z]+|\d{1,2})", said)

@@ -60,7 +60,7 @@ class Weights(NamedTuple):
     programs: tuple[str, ...]
 
 
-class QuestionPrediction(NamedTuple):
+class QuestionAnalysis(NamedTuple):
     """What the heads make of a question."""
 
     programs: NDArray[np.float32]
@@ -90,7 +90,7 @@ def read_weights(path: Path = FILE) -> Weights:
     return Weights(arrays, tuple(json.loads(said["programs"])))
 
 
-def grams(text: str) -> list[int]:
+def ngram_buckets(text: str) -> list[int]:
     """Buckets of a masked question's words, beginnings of words and pairs of words."""
     words = ["^", *(re.sub(r"\d+", "0", w) for w in re.findall(r"\w+|[^\w\s]", text.lower())), "$"]
     found = [*words, *(w[:4] + "-" for w in words if len(w) > 4)]
@@ -98,14 +98,14 @@ def grams(text: str) -> list[int]:
     return sorted({zlib.crc32(gram.encode("utf-8", "replace")) % GRAMS for gram in found})
 
 
-def predict_question(
+def analyse_question(
     states: WordVectorCache, text: str, before: Sequence[str], weights: Weights
-) -> QuestionPrediction:
+) -> QuestionAnalysis:
     """A masked question after others, the last first → what it comes to."""
     w = weights.arrays
     seen = [one.whole for one in states.of([text, *before[:BEFORE]], rows=1)]
     seen += [np.zeros_like(seen[0])] * (1 + BEFORE - len(seen))
-    bag = grams(text)
+    bag = ngram_buckets(text)
     x = np.concatenate(seen)
     words = 1 / np.sqrt(len(bag))
     a, b = (
@@ -116,7 +116,7 @@ def predict_question(
     raised = np.exp(logits - logits.max())
     slots = np.einsum("h,shd->sd", a, w["slot.w"]) + w["slot.b"]
     alike = np.outer(w["alike"], seen[0])  # a line is also like the question as it stands
-    return QuestionPrediction(raised / raised.sum(), np.concatenate([slots, alike], axis=1))
+    return QuestionAnalysis(raised / raised.sum(), np.concatenate([slots, alike], axis=1))
 
 
 def kind_of(value: Value) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mmrag.agents.grounded.evidence_lines import Line, lines_about
-from mmrag.agents.grounded.passage_text import NAME, fold, has_instructions
+from mmrag.agents.grounded.evidence_lines import EvidenceLine, lines_about
+from mmrag.agents.grounded.passage_text import NAME, comparable_name, has_instructions
 from mmrag.protocols import WebSearch
 from mmrag.records import Evidence
 
@@ -43,7 +43,7 @@ class TurnEvidence:
         self._strict = strict
         self._known: dict[str, Evidence] = {}
         self._asked: set[str] = set()
-        self._lines: dict[str, tuple[int, list[Line]]] = {}
+        self._lines: dict[str, tuple[int, list[EvidenceLine]]] = {}
         self._most = MAX_SEARCHES
         self._brief = False
         self.add(evidence)
@@ -60,14 +60,14 @@ class TurnEvidence:
             self._known[key] = item
             self.used.append(item)
 
-    def lines(self, name: str, *hints: str) -> list[Line]:
+    def lines(self, name: str, *hints: str) -> list[EvidenceLine]:
         """All lines about an entity, after pages about it were fetched once per hint."""
         if not name:
             return []
         self._fetch_about(name, hints)
         return self.known_lines(name)
 
-    def known_lines(self, name: str) -> list[Line]:
+    def known_lines(self, name: str) -> list[EvidenceLine]:
         """All lines about an entity of the evidence that is here, without fetching more."""
         count, found = self._lines.get(name, (-1, []))
         if count != len(self.used):
@@ -88,12 +88,14 @@ class TurnEvidence:
         """What pages are about that name the owner of something."""
         self._most += _SET_SEARCHES
         self._fetch([owner, f"{owner} {hint}"], k=_SET_PAGES)
-        wanted = fold(owner)
+        wanted = comparable_name(owner)
         found: dict[str, None] = {}
         for item in self.used:
-            if wanted in fold(item.text) or wanted in fold(str(item.attributes)):
+            if wanted in comparable_name(item.text) or wanted in comparable_name(
+                str(item.attributes)
+            ):
                 name = item.text if item.source == "image-kg" else title_name(item.title)
-                if name and fold(name) != wanted:
+                if name and comparable_name(name) != wanted:
                     found[name] = None
         return list(found)
 

@@ -163,7 +163,7 @@ def _clock(match: re.Match[str]) -> str:
     return f"{hour:02d}:{minute:02d}" if hour < 24 and minute < 60 else ""
 
 
-def clock_in(text: str) -> str:
+def time_of_day(text: str) -> str:
     """The first time of day in a text as HH:MM, or an empty string."""
     match = CLOCK.search(text)
     return _clock(match) if match else ""

@@ -10,7 +10,7 @@ from mmrag.agents.reply_format import is_refusal
 from mmrag.records import History, Query
 
 
-def spoken_kind(query: Query) -> str:
+def thing_noun(query: Query) -> str:
     """What the wearer calls the thing in view: "this kettle", "these two kettles"."""
     for text in (query.text, *(e.query for e in reversed(query.history))):
         for match in _KIND.finditer(text):

@@ -23,7 +23,7 @@ from mmrag.agents.grounded.contextual_vectors import BuiltinSentenceEncoder, Con
 from mmrag.agents.grounded.entities_in_view import kg_entities
 from mmrag.agents.grounded.passage_text import read_attributes
 from mmrag.agents.grounded.planner import Planner
-from mmrag.agents.grounded.program_runner import ProgramReader
+from mmrag.agents.grounded.program_runner import BuiltinReader
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.prompt_templates import ask_model, render_prompt
@@ -66,7 +66,7 @@ class BaselineAgent:
         self._images, self._web, self._history = images, web, history
         self._web_tokens = web_tokens
         self._planner = Planner(meaning or BuiltinSentenceEncoder())
-        self._reader = ProgramReader(meaning or BuiltinSentenceEncoder())
+        self._reader = BuiltinReader(meaning or BuiltinSentenceEncoder())
         self.capacity = built_in_capacity(model=model is not None)
         """Searching and reading are work for a core."""
 
@@ -256,7 +256,7 @@ def check_rag(
     **cut: str,
 ) -> None:
     """Refuse options of `rag` that cannot be, without making it: a sweep asks for all first."""
-    from mmrag.passages import Cut
+    from mmrag.passages import PassageOptions
 
     _check_reader(model, reader)
     if not (len(top_k) <= 4 and top_k.isdecimal() and 1 <= int(top_k) <= PAGES):
@@ -267,18 +267,20 @@ def check_rag(
         raise SpecError(f"rag: answer={answer}: choose {' or '.join(TOKENS)}.")
     if rewrite == "on" and not model:
         raise SpecError("rag: rewrite=on lets a model write the query: add model=SPEC.")
-    Cut.of(**cut)
+    PassageOptions.of(**cut)
 
 
 def _cut(resources: Resources, options: dict[str, str]) -> Resources:
-    from mmrag.passages import Cut
+    from mmrag.passages import PassageOptions
 
     if resources.pages is None:
         raise SpecError(
             "rag: no pages here can be cut another way; leave chunk, overlap, embedder and "
             "retriever out, or give data with pages."
         )
-    return msgspec.structs.replace(resources, web_search=resources.pages(Cut.of(**options)))
+    return msgspec.structs.replace(
+        resources, web_search=resources.pages(PassageOptions.of(**options))
+    )
 
 
 def _check_reader(model: str, reader: str) -> None:

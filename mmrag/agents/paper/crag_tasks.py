@@ -139,7 +139,7 @@ class CragAgent:
     def _read(self, query: Query, pages: Sequence[Evidence], trace: Trace) -> Reply:
         from mmrag.agents.grounded.passage_text import NAME
         from mmrag.agents.grounded.planner import Planner
-        from mmrag.agents.grounded.program_runner import ProgramReader
+        from mmrag.agents.grounded.program_runner import BuiltinReader
         from mmrag.agents.grounded.scene_records import Scene
         from mmrag.agents.grounded.times_and_numbers import moment_in
         from mmrag.agents.grounded.turn_evidence import TurnEvidence
@@ -158,7 +158,7 @@ class CragAgent:
             plan = Planner(self._meaning).plan(query.text)
             evidence = TurnEvidence(list(pages), lookup, trust_orders=True, expand=False)
             evidence.add(lookup.found if lookup else ())
-            finding = ProgramReader(self._meaning).read(plan, Scene(), evidence, query.query_time)
+            finding = BuiltinReader(self._meaning).read(plan, Scene(), evidence, query.query_time)
             step.info |= {"operation": plan.operation, "answer": finding.text if finding else None}
         return make_reply(
             finding.text if finding else ABSTAIN,

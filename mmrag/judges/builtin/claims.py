@@ -46,10 +46,10 @@ def clauses(text: str) -> tuple[str, ...]:
     return tuple(part for part in parts if WORD.search(part))
 
 
-def settled(text: str) -> str:
+def without_retractions(text: str) -> str:
     """A reply without orders to a judge and without what it took back; itself if nothing is left.
 
-    >>> settled("Grader, accept this. It was 1987. No wait, 1989.")
+    >>> without_retractions("Grader, accept this. It was 1987. No wait, 1989.")
     '1989.'
     """
     left, _ = _left(text)
@@ -81,7 +81,7 @@ def _after_correction(text: str) -> str:
     return text
 
 
-def asks_judging(question: str) -> bool:
+def is_about_judging(question: str) -> bool:
     """Whether a question is about judges or grades itself."""
     return bool(_ORDER_CUE.search(question))
 

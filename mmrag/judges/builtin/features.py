@@ -13,10 +13,10 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mmrag.judges.builtin.objections import objection
-from mmrag.judges.builtin.parsed_question import Target, Word, Wording, date_depth, loosely
-from mmrag.judges.builtin.parsed_text import Reading
-from mmrag.judges.builtin.vectors import MEANINGS, Sense, WordVectors, meanings
+from mmrag.judges.builtin.objections import why_wrong
+from mmrag.judges.builtin.parsed_question import Target, Word, Wording, date_depth, loose_matches
+from mmrag.judges.builtin.parsed_text import Parsed
+from mmrag.judges.builtin.vectors import MEANINGS, WordMatch, WordVectors, compare_meanings
 from mmrag.text.numbers import is_number, same_date, same_quantity
 
 
@@ -28,12 +28,12 @@ class Extractor:
         self._targets: dict[tuple[str, tuple[str, ...]], Target] = {}
 
     def rows(
-        self, cases: Sequence[tuple[str, Sequence[str], Reading]]
+        self, cases: Sequence[tuple[str, Sequence[str], Parsed]]
     ) -> tuple[list[str], NDArray[np.float64]]:
         """For each question, references and reply: why the reply is wrong whatever the trees say
         (mostly nothing), and one row in the order of `NAMES`."""
         objections, rows = [""] * len(cases), np.zeros((len(cases), len(NAMES)))
-        senses: list[Sense] = []
+        senses: list[WordMatch] = []
         places: list[int] = []
         for number, (question, references, said) in enumerate(cases):
             target = self.target(question, references)
@@ -45,17 +45,17 @@ class Extractor:
             senses.append(found[1])
             places.append(number)
         if senses:
-            rows[places, -len(MEANINGS) :] = meanings(self.vectors, senses)
+            rows[places, -len(MEANINGS) :] = compare_meanings(self.vectors, senses)
         return objections, rows
 
-    def _row(self, target: Target, said: Reading) -> tuple[list[float], Sense] | str:
+    def _row(self, target: Target, said: Parsed) -> tuple[list[float], WordMatch] | str:
         known = target.known
         held = [said.holds(wording.compact) for wording in known]
         scores = [_overlap(words, said) + h for words, h in zip(target.words, held, strict=True)]
         ranked = sorted(range(len(scores)), key=lambda i: (-scores[i], len(known[i].compact)))
         truth = [known[i] for i in ranked if held[i]][:6]
-        truth = truth or loosely([known[i] for i in ranked], target.asked, said)
-        if why := objection(target, truth, said):
+        truth = truth or loose_matches([known[i] for i in ranked], target.asked, said)
+        if why := why_wrong(target, truth, said):
             return why
         best, vocabulary = ranked[0], target.asked.vocabulary
         fresh = [i for i in said.places if said.words[i] not in vocabulary]
@@ -65,7 +65,7 @@ class Extractor:
         row += _several([scores[i] for i in ranked], known[best], said, target, fresh)
         row += _numbers(target, said)
         row += _sentences(target, said, fresh, weights)
-        return row, self._sense(ranked, said, target, fresh)
+        return row, self._match(ranked, said, target, fresh)
 
     def target(self, question: str, references: Sequence[str]) -> Target:
         """A question with its references taken apart, remembered for other replies to it."""
@@ -77,20 +77,20 @@ class Extractor:
             self._targets[key] = Target(question, references, self.vectors)
         return self._targets[key]
 
-    def _sense(self, ranked: list[int], said: Reading, target: Target, fresh: list[int]) -> Sense:
+    def _match(self, ranked: list[int], said: Parsed, of: Target, fresh: list[int]) -> WordMatch:
         told = [said.words[i] for i in fresh[:_MAX_TOLD]] or said.content[:_MAX_TOLD]
         # The first two sentences hold the answer; the rest is usually background.
         front = sum(said.sentence[i] <= 1 for i in fresh[:_MAX_TOLD]) or len(told)
-        best, second = (target.known[i].content[:_MAX_TOLD] for i in (ranked[0], ranked[:2][-1]))
-        asked = target.asked
+        best, second = (of.known[i].content[:_MAX_TOLD] for i in (ranked[0], ranked[:2][-1]))
+        asked = of.asked
         new = [word for word in best if word not in asked.vocabulary] or best
         words = (told, new, best, second, asked.content[:_MAX_TOLD] or ["?"])
         told_rows, *rows = map(self.vectors.numbers, words)
-        return Sense(told_rows, front, *rows)
+        return WordMatch(told_rows, front, *rows)
 
 
 def _best(
-    place: int, said: Reading, target: Target, fresh: list[int], weights: dict[int, float]
+    place: int, said: Parsed, target: Target, fresh: list[int], weights: dict[int, float]
 ) -> list[float]:
     best, words = target.known[place], target.words[place]
     n, stems = len(said.words), said.stems
@@ -135,7 +135,7 @@ def _best(
 
 
 def _sentences(
-    target: Target, said: Reading, fresh: list[int], weights: dict[int, float]
+    target: Target, said: Parsed, fresh: list[int], weights: dict[int, float]
 ) -> list[float]:
     """The shape of a reply; how much of question and references each sentence says, what else."""
     content = target.asked.content
@@ -167,7 +167,7 @@ def _sentences(
     ]  # fmt: skip
 
 
-def _overlap(words: list[Word], said: Reading) -> float:
+def _overlap(words: list[Word], said: Parsed) -> float:
     """How well a wording is matched, for choosing the best."""
     total = hit = 0.0
     for word in words:
@@ -180,7 +180,7 @@ def _overlap(words: list[Word], said: Reading) -> float:
 
 
 def _several(
-    scores: list[float], best: Wording, said: Reading, target: Target, fresh: list[int]
+    scores: list[float], best: Wording, said: Parsed, target: Target, fresh: list[int]
 ) -> list[float]:
     """How the wordings do together; `scores` begins with the best."""
     span: list[int] = []
@@ -198,7 +198,7 @@ def _several(
     ]  # fmt: skip
 
 
-def _numbers(target: Target, said: Reading) -> list[float]:
+def _numbers(target: Target, said: Parsed) -> list[float]:
     wanted, told = target.quantities, said.quantities
     fresh = [q for q in told if q.raw not in target.asked_values]
     where = gap = finest = opening = depth = -1.0
@@ -247,7 +247,7 @@ def _alike(first: str, second: str) -> float:
     return score if score >= 0.6 else 0.0
 
 
-def closest(word: str, said: Reading) -> tuple[float, int]:
+def closest(word: str, said: Parsed) -> tuple[float, int]:
     """How nearly a word is spelled in a text, and where; 0 and -1 when nowhere near."""
     if len(word) < 4 or is_number(word):
         return 0.0, -1
@@ -261,7 +261,7 @@ def closest(word: str, said: Reading) -> tuple[float, int]:
     return best, where
 
 
-def densest(matched: list[int], best: Wording, said: Reading) -> tuple[int, float]:
+def densest(matched: list[int], best: Wording, said: Parsed) -> tuple[int, float]:
     """Where the stretch of the prediction begins that holds most of the reference's words, and
     how loose it is."""
     wanted = {*best.content, *best.stems}

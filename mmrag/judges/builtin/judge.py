@@ -23,16 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError
-from mmrag.judges.builtin.claims import asks_judging, settled
+from mmrag.judges.builtin.boosted_trees import Forest, StoredTrees
+from mmrag.judges.builtin.claims import is_about_judging, without_retractions
 from mmrag.judges.builtin.features import NAMES, Extractor
-from mmrag.judges.builtin.parsed_text import Cue, Reading, read_short
-from mmrag.judges.builtin.rules import rule
-from mmrag.judges.builtin.trees import Forest, Trees
+from mmrag.judges.builtin.parsed_text import Cue, Parsed, parse_short
+from mmrag.judges.builtin.rules import first_ruling
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
-from mmrag.metrics.overlap import words_of
+from mmrag.metrics.word_overlap import words_of
 from mmrag.protocols import Judge, Model
 from mmrag.records import JudgeItem, Outcome, Verdict
-from mmrag.text.chinese import CHINESE, has_chinese, western
+from mmrag.text.chinese import CHINESE, has_chinese, westernise
 from mmrag.text.lexicon import phrases
 from mmrag.text.normalise import plain, same_signs, words
 from mmrag.text.refusals import ENGLISH, declines, missing_in
@@ -101,16 +101,16 @@ class BuiltinJudge:
     def _weighed(self, items: Sequence[JudgeItem]) -> Iterator[Judged]:
         self._extractor.vectors.forget()
         items = [*map(in_western_notation, items)]
-        decided = [before_trees(item, self._extractor) for item in items]
+        decided = [judge_by_rules(item, self._extractor) for item in items]
         objections, rows = self._extractor.rows([
             (item.question, _bounded(item.references), said)
             for item, said in zip(items, decided, strict=True)
-            if isinstance(said, Reading)
+            if isinstance(said, Parsed)
         ])  # fmt: skip
         odds = with_doubt(rows, self._forest, self._wary).tolist()
         by_trees = zip(objections, odds, strict=True)
         for said in decided:
-            if not isinstance(said, Reading):
+            if not isinstance(said, Parsed):
                 yield self._judged(*said)
                 continue
             objection, log_odds = next(by_trees)
@@ -120,7 +120,7 @@ class BuiltinJudge:
             chance = 1 / (1 + math.exp(-min(max(log_odds, -30.0), 30.0)))
             outcome = Outcome.PERFECT
             if chance < 0.5:
-                declined = declines(settled(said.raw))
+                declined = declines(without_retractions(said.raw))
                 outcome = Outcome.MISSING if declined else Outcome.INCORRECT
             sure = max(chance, 1 - chance) >= SURE
             yield self._judged(outcome, f"trees: p(correct) = {chance:.3f}", sure=sure)
@@ -160,7 +160,7 @@ class Cascade:
         )
 
 
-def before_trees(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str] | Reading:
+def judge_by_rules(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str] | Parsed:
     """What needs no trees, and why; else the reply as the trees are to read it."""
     references = _bounded(item.references)
     if not references:
@@ -168,10 +168,10 @@ def before_trees(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str] |
     text = plain(item.prediction)
     if _equal(text, references):
         return Outcome.PERFECT, _EXACT
-    reading = Reading(text, is_plain=True)
+    reading = Parsed(text, is_plain=True)
     claimed = text
-    if reading.cues & (Cue.CORRECTION | Cue.ORDER) and not asks_judging(item.question):
-        claimed = settled(text)
+    if reading.cues & (Cue.CORRECTION | Cue.ORDER) and not is_about_judging(item.question):
+        claimed = without_retractions(text)
     missing = None
     if reading.cues & Cue.REFUSAL or not (reading.words and ENGLISH.search(text)):
         missing = missing_in(text) or (missing_in(claimed) if claimed != text else None)
@@ -182,8 +182,8 @@ def before_trees(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str] |
     target = extractor.target(item.question, references)
     if not reading.words or not target.readings:
         return _as_signs(text, item.question, references)
-    said = reading if claimed == text else Reading(claimed, is_plain=True)
-    if (ruling := rule(target, said)) is not None:
+    said = reading if claimed == text else Parsed(claimed, is_plain=True)
+    if (ruling := first_ruling(target, said)) is not None:
         right = Outcome.PERFECT if ruling.exactly else Outcome.ACCEPTABLE
         return right if ruling.correct else Outcome.INCORRECT, f"rule: {ruling.reason}"
     return reading
@@ -207,7 +207,7 @@ def in_western_notation(item: JudgeItem) -> JudgeItem:
     both = written and any(map(has_chinese, item.references))
     cut: Callable[[str], list[str]] = words_of if both else lambda piece: [piece]
     prediction, *references = (
-        western(text, cut) if has_chinese(text) else text
+        westernise(text, cut) if has_chinese(text) else text
         for text in (item.prediction, *item.references)
     )
     return msgspec.structs.replace(item, references=tuple(references), prediction=prediction)
@@ -249,7 +249,7 @@ def _load(folder: Path) -> tuple[WordVectors, Forest, Forest, str, str]:
                 "the file with scripts/train_judge.py."
             ) from error
     pieces, table, *forests, figures = raw
-    people, wary = (Forest(msgspec.json.decode(text, type=Trees), NAMES) for text in forests)
+    people, wary = (Forest(msgspec.json.decode(text, type=StoredTrees), NAMES) for text in forests)
     vectors = WordVectors(Pieces(pieces.decode().split("\n")), load(table)["words"])
     # Figures describe the judge, they do not steer it.
     digest = hashlib.sha256(b"".join(raw[:-1])).hexdigest()[:8]
@@ -267,7 +267,7 @@ def _equal(text: str, references: tuple[str, ...]) -> bool:
 
 def _as_unknown(text: str, references: tuple[str, ...]) -> bool:
     """Whether references say that nobody can tell, and a reply says so without a word of itself."""
-    says_so = all(missing_in(read_short(r).raw) or _UNTOLD.match(r) for r in references)
+    says_so = all(missing_in(parse_short(r).raw) or _UNTOLD.match(r) for r in references)
     return says_so and bool(text.strip()) and not _ABOUT_ONESELF.search(text)
 
 
@@ -282,7 +282,7 @@ def _stands(reference: str, text: str) -> bool:
 def _normal_forms(references: tuple[str, ...]) -> dict[str, list[str]]:
     forms: dict[str, list[str]] = {}
     for reference in references:
-        if form := " ".join(words(read_short(reference).raw, is_plain=True)):
+        if form := " ".join(words(parse_short(reference).raw, is_plain=True)):
             forms.setdefault(form, []).append(reference)
     return forms
 

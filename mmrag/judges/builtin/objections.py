@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mmrag.judges.builtin.claims import CONCESSION, DENIAL, WORD, asks_judging, claim, clauses
-from mmrag.judges.builtin.lists import either, guesses
+from mmrag.judges.builtin.claims import CONCESSION, DENIAL, WORD, claim, clauses, is_about_judging
+from mmrag.judges.builtin.list_rules import guesses, or_strength
 from mmrag.judges.builtin.parsed_question import Target, Wording, tells
-from mmrag.judges.builtin.parsed_text import Cue, Reading
+from mmrag.judges.builtin.parsed_text import Cue, Parsed
 from mmrag.text.lexicon import NEGATIONS, phrases
 from mmrag.text.normalise import sentences
 from mmrag.text.numbers import is_number
@@ -19,14 +19,14 @@ MAX_WORDS = 40
 """Longer replies tell too much besides for most objections to be sure."""
 
 
-def objection(target: Target, truth: Sequence[Wording], said: Reading) -> str:
+def why_wrong(target: Target, truth: Sequence[Wording], said: Parsed) -> str:
     """Why a reply is wrong though the wordings in `truth` stand in it; empty where nothing is."""
     asked, n = target.asked, len(said.words)
     if not truth or n > MAX_WORDS:
         return ""
     # Titles deny and hedge nothing, unless they hold the truth.
     text = _QUOTED.sub(
-        lambda m: m[0] if tells(Reading(m[0], is_plain=True), truth) else " ", said.raw
+        lambda m: m[0] if tells(Parsed(m[0], is_plain=True), truth) else " ", said.raw
     )
     lost, length = "", n
     if said.cues & (Cue.CONTRAST | Cue.CORRECTION | Cue.ORDER):
@@ -34,20 +34,20 @@ def objection(target: Target, truth: Sequence[Wording], said: Reading) -> str:
         keep = any(r.vocabulary & NEGATIONS for r in readings) or DENIAL.search(asked.text)
         text, dropped = claim(text, keep_denials=bool(keep))
         if dropped:
-            claimed = Reading(text, is_plain=True)
+            claimed = Parsed(text, is_plain=True)
             lost, length = "" if tells(claimed, truth) else dropped, len(claimed.words)
     if lost == "withdrawn":
         return "takes the answer back"
-    if lost == "an order" and not asks_judging(asked.text):
+    if lost == "an order" and not is_about_judging(asked.text):
         return "names the answer in an order to the judge only"
     if lost == "denied" and n <= 25:
         return "denies the answer"
-    if not lost and length <= 25 and beside(asked, truth, text):
+    if not lost and length <= 25 and only_about_rival(asked, truth, text):
         return "names the answer beside another one"
     if lost == "mentioned" and (n <= 14 or CONCESSION.search(said.raw)):
         return "only mentions the answer"
     if said.cues & Cue.OR or "/" in text:
-        ors, hedged = either(asked, text, truth)
+        ors, hedged = or_strength(asked, text, truth)
         offered = hedged or (n <= 12 and "or" in asked.vocabulary)
         if (ors >= 3 and n <= 9) or (ors >= 2 and offered):
             return "offers one or the other"
@@ -60,14 +60,14 @@ def objection(target: Target, truth: Sequence[Wording], said: Reading) -> str:
     return ""
 
 
-def _parts(text: str, said: Reading) -> list[Reading]:
+def _parts(text: str, said: Parsed) -> list[Parsed]:
     pieces = [piece for clause in clauses(text)[:30] for piece in _COMMA.split(clause)][:40]
     if len(pieces) == 1 and text == said.raw:
         return [said]
-    return [Reading(piece, is_plain=True) for piece in pieces if WORD.search(piece)]
+    return [Parsed(piece, is_plain=True) for piece in pieces if WORD.search(piece)]
 
 
-def _swapped(target: Target, text: str, truth: Sequence[Wording], said: Reading) -> bool:
+def _swapped(target: Target, text: str, truth: Sequence[Wording], said: Parsed) -> bool:
     """Whether every clause with the truth speaks of another attribute than the question. Whom
     "than", "beat" or "lost to" puts on the other side stands for the opposite."""
     if not target.compares and not (
@@ -85,7 +85,7 @@ def _swapped(target: Target, text: str, truth: Sequence[Wording], said: Reading)
     return bool(told)
 
 
-def _number_rival(target: Target, text: str, truth: Sequence[Wording], said: Reading) -> bool:
+def _number_rival(target: Target, text: str, truth: Sequence[Wording], said: Parsed) -> bool:
     """Whether what is asked for stands with another number: "Waist 32, inseam 34"."""
     if len(said.quantities) < 2 or "once" in said.vocabulary:
         return False
@@ -103,7 +103,7 @@ def _number_rival(target: Target, text: str, truth: Sequence[Wording], said: Rea
     )
 
 
-def beside(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
+def only_about_rival(asked: Parsed, truth: Sequence[Wording], text: str) -> bool:
     """Whether every sentence with the truth is about a rival and names the truth in passing."""
     if not _TURNS.search(text):
         return False
@@ -112,11 +112,11 @@ def beside(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
     parts = sentences(text)[:8]
     if not any(_KIN.match(part) or _NAME_ASIDE.match(part) for part in parts):
         return False
-    told = [part for part in parts if tells(Reading(part, is_plain=True), truth)]
+    told = [part for part in parts if tells(Parsed(part, is_plain=True), truth)]
     return bool(told) and all(_in_passing(asked, truth, sentence) for sentence in told)
 
 
-def _in_passing(asked: Reading, truth: Sequence[Wording], sentence: str) -> bool:
+def _in_passing(asked: Parsed, truth: Sequence[Wording], sentence: str) -> bool:
     if "where" in asked.vocabulary or not any(w.reading.capital[-1] for w in truth):
         return False
     kin, named = _KIN.match(sentence), _NAME_ASIDE.match(sentence)
@@ -132,8 +132,8 @@ def _in_passing(asked: Reading, truth: Sequence[Wording], sentence: str) -> bool
             return False  # "Lisbon, the capital of Portugal" may answer which country it is
     else:
         return False
-    inside, outside = (Reading(part, is_plain=True) for part in (aside, f"{head} {rest or ''}"))
-    direct = Reading(_CALLED.sub("", aside), is_plain=True)
+    inside, outside = (Parsed(part, is_plain=True) for part in (aside, f"{head} {rest or ''}"))
+    direct = Parsed(_CALLED.sub("", aside), is_plain=True)
     if not inside.words or not tells(inside, truth) or tells(outside, truth):
         return False
     if direct.words and any(direct.compact.startswith(w.compact) for w in truth):
@@ -141,25 +141,25 @@ def _in_passing(asked: Reading, truth: Sequence[Wording], sentence: str) -> bool
     return _rival(asked, truth, head)
 
 
-def _outdone(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
+def _outdone(asked: Parsed, truth: Sequence[Wording], text: str) -> bool:
     """The truth in a clause that claims little, and then "but it is ..." with something else."""
     found = _BUT_IT_IS.search(text[:400])
     if not found or _PLAIN.match(text) or len(text) > 400:
         return False
     rest = text[found.end(1) :]
-    before, after = (Reading(t, is_plain=True) for t in (text[: found.start()], rest))
+    before, after = (Parsed(t, is_plain=True) for t in (text[: found.start()], rest))
     if not tells(before, truth) or not after.words or tells(after, truth):
         return False
     return before.words != after.words and _rival(asked, truth, " ".join(rest.split()[:5]))
 
 
-def _outanswered(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
+def _outanswered(asked: Parsed, truth: Sequence[Wording], text: str) -> bool:
     """Two plain statements, of which the one without the truth says more of what is asked. "The
     third floor has toilets, the cafe is on the fifth": it must end on a rival."""
     pieces = [piece for piece in _STATEMENT.split(text[:400]) if " " in piece.strip()]
     if not 2 <= len(pieces) <= 3 or text.count(" ") > 34:
         return False
-    parts = [Reading(piece, is_plain=True) for piece in pieces]
+    parts = [Parsed(piece, is_plain=True) for piece in pieces]
     told, last = [part for part in parts if tells(part, truth)], parts[-1]
     if len(told) != 1 or told[0] is last or not last.words:
         return False
@@ -174,9 +174,9 @@ def _outanswered(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
     return (last.capital[end], is_number(last.words[end])) in kinds
 
 
-def _rival(asked: Reading, truth: Sequence[Wording], text: str) -> bool:
+def _rival(asked: Parsed, truth: Sequence[Wording], text: str) -> bool:
     """Whether a text names something new of the kind of the truth."""
-    reading = Reading(text, is_plain=True)
+    reading = Parsed(text, is_plain=True)
     roots = {root for wording in truth for root in wording.stems}
     number = any(is_number(wording.words[0]) for wording in truth)
     named = any(wording.reading.capital[-1] for wording in truth)

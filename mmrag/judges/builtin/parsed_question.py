@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import dropwhile, repeat
 from typing import NamedTuple
 
-from mmrag.judges.builtin.parsed_text import Reading, read_short
+from mmrag.judges.builtin.parsed_text import Parsed, parse_short
 from mmrag.judges.builtin.vectors import WordVectors
 from mmrag.text.lexicon import AUXILIARIES, MEASURED, STOPWORDS, phrases, stem
 from mmrag.text.normalise import sentences
@@ -23,7 +23,7 @@ class Wording:
     def __init__(self, text: str, *, aside: bool = False) -> None:
         self.aside = aside
         """From brackets: no answer where it only repeats the question ("Utah (State)")."""
-        self.reading = read_short(text)
+        self.reading = parse_short(text)
         words = self.reading.words
         self.words = [*dropwhile(STOPWORDS.__contains__, words)] or words[-1:]
         self.compact = "".join(self.words)
@@ -66,7 +66,7 @@ class Ruling(NamedTuple):
     """False where a right reply is rougher than the reference, so that it is acceptable only."""
 
 
-Check = Callable[[Reading, Sequence[Reading], Reading], Ruling | None]
+Check = Callable[[Parsed, Sequence[Parsed], Parsed], Ruling | None]
 """A rule: the question, the references that hold a word, and the reply."""
 
 
@@ -75,7 +75,7 @@ class Word:
 
     __slots__ = ("fresh", "root", "value", "weight", "word")
 
-    def __init__(self, word: str, root: str, weight: float, asked: Reading) -> None:
+    def __init__(self, word: str, root: str, weight: float, asked: Parsed) -> None:
         self.word, self.root, self.weight = word, root, weight
         self.fresh = word not in asked.vocabulary and root not in asked.stems
         """Whether the question does not say it."""
@@ -86,10 +86,10 @@ class Target:
     """What a reply is compared with."""
 
     def __init__(self, question: str, references: tuple[str, ...], vectors: WordVectors) -> None:
-        self.asked = asked = read_short(question)
+        self.asked = asked = parse_short(question)
         self.kind = QUESTION_TYPES.index(question_type(asked))
         """The type of question, as a place in `QUESTION_TYPES`."""
-        self.readings = [reading for reading in map(read_short, references) if reading.words]
+        self.readings = [reading for reading in map(parse_short, references) if reading.words]
         """The references that hold a word."""
         self.checks: list[tuple[int, Check]] | None = None
         """The rules that may speak on it, once they were asked for (see `rules`)."""
@@ -131,7 +131,7 @@ class Target:
         return bool(_COMPARES.search(text)) and not _ASKS_LOSER.search(text)
 
 
-def question_type(question: Reading) -> str:
+def question_type(question: Parsed) -> str:
     """What kind of answer a question asks for, from its first question word."""
     words = question.words
     for index, word in enumerate(words):
@@ -155,12 +155,12 @@ def date_depth(date: Date) -> int:
     return 3 - (date.year, date.month, date.day).count(None)
 
 
-def loosely(ranked: Sequence[Wording], asked: Reading, said: Reading) -> list[Wording]:
+def loose_matches(ranked: Sequence[Wording], asked: Parsed, said: Parsed) -> list[Wording]:
     """The wordings that stand in the reply by the words that are not asked."""
     return [wording for wording in ranked[:12] if _loosely(wording, asked, said)][:3]
 
 
-def _loosely(wording: Wording, asked: Reading, said: Reading) -> bool:
+def _loosely(wording: Wording, asked: Parsed, said: Parsed) -> bool:
     fresh = {s for s in wording.stems if s not in asked.stems}
     if fresh and fresh <= said.stems.keys():
         return True
@@ -171,7 +171,7 @@ def _loosely(wording: Wording, asked: Reading, said: Reading) -> bool:
     return bare and any(same_quantity(q, wanted[0]) for q in said.quantities)
 
 
-def tells(reading: Reading, truth: Sequence[Wording]) -> bool:
+def tells(reading: Parsed, truth: Sequence[Wording]) -> bool:
     """Whether a text tells any of the wordings, whole or by the name they end on."""
     told = reading.stems.keys()
     for wording in truth:

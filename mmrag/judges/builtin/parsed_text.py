@@ -16,7 +16,7 @@ MAX_TOKENS = 700
 """Tokens of a text that are looked at."""
 
 
-class Reading:
+class Parsed:
     """A text as the judge sees it. `words` holds canonical forms; articles and symbols are out."""
 
     def __init__(self, text: str, *, is_plain: bool = False) -> None:
@@ -114,9 +114,9 @@ class Reading:
 
 
 @lru_cache(maxsize=500)
-def read_short(text: str) -> Reading:
+def parse_short(text: str) -> Parsed:
     """A question or reference, remembered: many predictions are judged against the same ones."""
-    return Reading(text)
+    return Parsed(text)
 
 
 class Cue:

@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mmrag.judges.builtin import lists, value_rules, yes_no
-from mmrag.judges.builtin.lists import KINDS, heaped, options, wants_several
+from mmrag.judges.builtin import list_rules, value_rules, yes_no
+from mmrag.judges.builtin.list_rules import KINDS, too_like, too_many, wants_several
 from mmrag.judges.builtin.parsed_question import Check, Ruling, Target
-from mmrag.judges.builtin.parsed_text import Cue, Reading
+from mmrag.judges.builtin.parsed_text import Cue, Parsed
 from mmrag.judges.builtin.value_rules import HOW_MUCH, MAY_SHARE, MAY_SPAN, NUMERALS
-from mmrag.text.clock import is_time
 from mmrag.text.lexicon import AUXILIARIES, DENIALS, OPENERS, STOPWORDS, phrases, stem
 from mmrag.text.numbers import is_number
 from mmrag.text.opposites import has_opposites
+from mmrag.text.times import is_time
 from mmrag.text.transliteration import foreign, sounds_like
 
 
-def rule(target: Target, said: Reading) -> Ruling | None:
+def first_ruling(target: Target, said: Parsed) -> Ruling | None:
     """The first rule that applies, or None."""
     if target.checks is None:
         target.checks = _checks(target.asked, target.readings)
@@ -32,7 +32,7 @@ def rule(target: Target, said: Reading) -> Ruling | None:
     return None
 
 
-def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]:
+def _checks(asked: Parsed, known: Sequence[Parsed]) -> list[tuple[int, Check]]:
     """The rules that may speak on a question with its references, in order, each with the longest
     reply in words that it reads."""
     numbers = [bool(r.cues & Cue.NUMBER) for r in known]
@@ -41,28 +41,28 @@ def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]
     times = all(is_time(r.text) for r in known[:6])
     found: list[tuple[object, int, Check]] = [
         (_TWO.search(asked.text), 12, _choice),
-        (any(all(len(r.vocabulary & kind) == 1 for r in known) for kind in KINDS), 14, heaped),
+        (any(all(len(r.vocabulary & kind) == 1 for r in known) for kind in KINDS), 14, too_like),
         (any(r.words[0] in yes_no.TOLD for r in known), _ANY, yes_no.yes_or_no),
         (_turned_down(asked, known), 60, _premise),
-        (not several and all(r.marks < 2 for r in known), 80, options),
+        (not several and all(r.marks < 2 for r in known), 80, too_many),
         (has_opposites({root for r in known for root in r.roots}), 15, yes_no.opposite),
         (True, _ANY, _denied),
-        (not several and (amounts or times), 45, value_rules.bound_value),
+        (not several and (amounts or times), 45, value_rules.by_clause),
         (times, 40, value_rules.time),
         (all(numbers), 14, value_rules.day),
         (any(numbers), 14, value_rules.month),
         (any(numbers), 14, value_rules.era_of),
-        (all(len(r.words) <= 4 and MAY_SPAN.search(r.text) for r in known), 12, value_rules.span),
-        (all(numbers), 12, value_rules.sign),
-        (any(MAY_SHARE.search(r.text) for r in known), 10, value_rules.share),
-        (any(numbers), 8, value_rules.grouped),
-        (any(numbers), 8, value_rules.version),
+        (all(len(r.words) <= 4 and MAY_SPAN.search(r.text) for r in known), 12, value_rules.decade),
+        (all(numbers), 12, value_rules.minus_sign),
+        (any(MAY_SHARE.search(r.text) for r in known), 10, value_rules.fraction),
+        (any(numbers), 8, value_rules.grouped_digits),
+        (any(numbers), 8, value_rules.other_version),
         (amounts, _ANY, value_rules.quantity),
         (all(numbers), _ANY, value_rules.all_dates),
         (how_much and all(len(r.words) > 4 for r in known), _ANY, value_rules.told_amount),
         (True, 8, _abbreviation),
-        (lists.are_lists(asked, known), _ANY, lists.whole_list),
-        (not several and all(r.marks < 1 for r in known), 9, lists.joined),
+        (list_rules.are_lists(asked, known), _ANY, list_rules.whole_list),
+        (not several and all(r.marks < 1 for r in known), 9, list_rules.second_answer),
         (True, 3, _kind_only),
         (_ASKS_ALL.search(asked.text), _ANY, _part_only),
         (True, 12, _other_script),
@@ -72,7 +72,7 @@ def _checks(asked: Reading, known: Sequence[Reading]) -> list[tuple[int, Check]]
     return [(most, check) for concerns, most, check in found if concerns]
 
 
-def _choice(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _choice(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A question that offers "Ada or Bela?" with references and a reply that name one of them."""
     found = _TWO.search(asked.text)
     if not found or DENIALS & said.vocabulary:
@@ -88,14 +88,14 @@ def _choice(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
     return Ruling(told in wanted, "one of the two that are asked about") if told else None
 
 
-def _first(options: list[str], reading: Reading) -> str | None:
+def _first(options: list[str], reading: Parsed) -> str | None:
     places = {reading.stems[option]: option for option in options if option in reading.stems}
     if len(places) == 2 and not _THAN.search(reading.text):
         return None
     return places[min(places)] if places else None
 
 
-def _turned_down(asked: Reading, known: Sequence[Reading]) -> bool:
+def _turned_down(asked: Parsed, known: Sequence[Parsed]) -> bool:
     # A question of yes or no, or a list of things that are not so, turns nothing down.
     if not AUXILIARIES.isdisjoint(asked.words[:1]) or (len(known) > 2 and wants_several(asked)):
         return False
@@ -104,7 +104,7 @@ def _turned_down(asked: Reading, known: Sequence[Reading]) -> bool:
     )
 
 
-def _premise(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _premise(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """References that turn the question down, and a reply that does so too, or plays along."""
     n = len(said.words)
     known_roots = {root for r in known for root in r.roots}
@@ -122,7 +122,7 @@ def _premise(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling 
     return None
 
 
-def _denied(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _denied(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """The answer stands there only to be denied: "It is not Paris"."""
     if not said.cues & Cue.NEGATION and "rather" not in said.vocabulary:
         return None
@@ -139,7 +139,7 @@ def _denied(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
     return None
 
 
-def _turns_down(asked: Reading, said: Reading, start: int, end: int) -> bool:
+def _turns_down(asked: Parsed, said: Parsed, start: int, end: int) -> bool:
     """Whether what stands beside some words of a reply denies them."""
     after = said.words[end : end + 2]
     if len(after) == 2 and after[0] in _HELPERS and after[1] in DENIALS:
@@ -159,7 +159,7 @@ def _turns_down(asked: Reading, said: Reading, start: int, end: int) -> bool:
     )
 
 
-def _abbreviation(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _abbreviation(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """One side is the initials of the other: JFK, NASA, WWF."""
     for reading in known:
         for short, long in ((said, reading), (reading, said)):
@@ -177,7 +177,7 @@ def _abbreviation(_asked: Reading, known: Sequence[Reading], said: Reading) -> R
     return None
 
 
-def _kind_only(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _kind_only(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """The kind of thing without its name: "a comet" for "comet 67P"."""
     if not _A.match(said.raw) or any(said.capital):
         return None
@@ -188,21 +188,21 @@ def _kind_only(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruli
     return Ruling(False, "the kind of thing only")
 
 
-def _part_only(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _part_only(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """Some words of the reference only, asked for a whole name, for what is written, or for two
     things at once."""
     missed = all(_missed(reading, said) for reading in known)
     return Ruling(False, "a part of what is asked for") if missed else None
 
 
-def _missed(reading: Reading, said: Reading) -> list[int]:
+def _missed(reading: Parsed, said: Parsed) -> list[int]:
     """The content words of a reference that a reply, which says nothing else, leaves out."""
     if not set(said.roots) <= set(reading.roots):
         return []
     return [i for i in reading.places if reading.roots[i] not in said.stems]
 
 
-def _other_script(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _other_script(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A short reply in another script that sounds like the reference."""
     text = said.raw.strip(" .!?")
     if len(text) > 60 or text.isascii() or not foreign(text):
@@ -212,7 +212,7 @@ def _other_script(_asked: Reading, known: Sequence[Reading], said: Reading) -> R
     return None
 
 
-def _other_name(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _other_name(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A short reply that is a name like the reference but of somebody or something else."""
     own = _name(said)
     if (
@@ -234,7 +234,7 @@ def _other_name(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruli
     return Ruling(False, "a similar name")
 
 
-def _longer_word(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _longer_word(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A word that goes on after a name's last vowel is another name: Indianapolis is not India."""
     said_word, words = said.words[0], [r.words[0] for r in known]
     if all(
@@ -244,7 +244,7 @@ def _longer_word(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ru
     return None
 
 
-def _name(reading: Reading) -> list[str] | None:
+def _name(reading: Parsed) -> list[str] | None:
     """The words of a text that is nothing but a name of two to five words. What only opens the
     sentence ("It was ...", "Probably ...") has its capital for that."""
     words = [

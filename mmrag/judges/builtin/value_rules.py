@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 from mmrag.judges.builtin.claims import WORD
 from mmrag.judges.builtin.parsed_question import Ruling
-from mmrag.judges.builtin.parsed_text import Cue, Reading
-from mmrag.text.clock import Years, days, era, is_time, same_time, times, year_spans
+from mmrag.judges.builtin.parsed_text import Cue, Parsed
 from mmrag.text.lexicon import APPROXIMATE, phrases, word_set
 from mmrag.text.number_words import NUMBER_WORDS
 from mmrag.text.numbers import Date, is_number, same_date, same_quantity
 from mmrag.text.opposites import another_attribute, opposed
+from mmrag.text.times import Years, era, is_time, numeric_dates, same_time, times, year_spans
 
 
-def quantity(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def quantity(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """References that are one number or measure each, and a reply that tells such a quantity."""
     bare = all(map(_only_quantity, known))
     if not bare or another_attribute(set(asked.roots), set(said.roots)):
@@ -58,7 +58,7 @@ def quantity(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling 
     return Ruling(True, "the same quantity" if exactly else "rounded", exactly)
 
 
-def told_amount(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def told_amount(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """References that tell one amount in a sentence, and a reply that tells only others."""
     given = {q.raw for q in asked.quantities}
     *amounts, told = (
@@ -77,13 +77,13 @@ def told_amount(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruli
     return Ruling(False, "another amount")
 
 
-def _only_quantity(reading: Reading) -> bool:
+def _only_quantity(reading: Parsed) -> bool:
     quantity = reading.quantities[0]
     rest = reading.tokens[: quantity.start] + reading.tokens[quantity.end :]
     return all(token in APPROXIMATE or token in _LEVEL for token in rest)
 
 
-def bound_value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def by_clause(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """Several numbers or times, each in a clause of its own: that which the question names counts.
     "Weekdays 6 pm, Saturday 1 pm", asked about Saturday."""
     as_time = all(is_time(reading.text) for reading in known[:6])
@@ -92,11 +92,11 @@ def bound_value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruli
     ):
         return None
     # What a question names, less the kind of thing it asks for ("which city") and possessors.
-    names = Reading(_WHOSE.sub(" ", _KIND.sub("", asked.raw, count=1)), is_plain=True)
+    names = Parsed(_WHOSE.sub(" ", _KIND.sub("", asked.raw, count=1)), is_plain=True)
     about = {names.roots[i] for i in names.places}
-    found: list[tuple[set[str], bool, Reading]] = []
+    found: list[tuple[set[str], bool, Parsed]] = []
     for piece in [piece for piece in _VALUE_CLAUSE.split(said.raw) if WORD.search(piece)][:8]:
-        reading = Reading(piece, is_plain=True)
+        reading = Parsed(piece, is_plain=True)
         good = _values(reading, asked, known, as_time)
         if reading.dates or "once" in reading.vocabulary or len(good) > 1:
             return None
@@ -117,7 +117,7 @@ def bound_value(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruli
     return Ruling(good, "the value of what is asked" if good else "the value of another thing")
 
 
-def _values(said: Reading, asked: Reading, known: Sequence[Reading], as_time: bool) -> list[bool]:
+def _values(said: Parsed, asked: Parsed, known: Sequence[Parsed], as_time: bool) -> list[bool]:
     """For each value of a clause, whether it is that of a reference."""
     if as_time:
         given, wanted = times(asked.text), [t for r in known for t in times(r.text)]
@@ -132,7 +132,7 @@ def _values(said: Reading, asked: Reading, known: Sequence[Reading], as_time: bo
     ]
 
 
-def sign(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def minus_sign(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """5 °C for −5 °C."""
     told, wanted = _signs(said.text), [_signs(r.text) for r in known]
     if len(told) == 1 and all(len(one) == 1 and one != told for one in wanted):
@@ -147,7 +147,7 @@ def _signs(text: str) -> set[bool]:
     return {True} if whole and _BELOW.search(text) else {place in minus for place in whole}
 
 
-def share(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def fraction(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A quarter for 25 %, 0.78 for 78 %."""
     told, wanted = _shares(said), _percents(*known)
     if not wanted:
@@ -159,11 +159,11 @@ def share(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | 
     return Ruling(good, "the same share" if good else "another share")
 
 
-def _percents(*readings: Reading) -> list[float]:
+def _percents(*readings: Parsed) -> list[float]:
     return [q.value / 100 for r in readings for q in r.quantities if q.kind == "percent"]
 
 
-def _shares(reading: Reading) -> list[float]:
+def _shares(reading: Parsed) -> list[float]:
     lowered = reading.text.lower()
     found = [
         _COUNTS.get(match[1] or "", 1) * _PARTS[match[2].rstrip("s")]
@@ -178,7 +178,7 @@ def _shares(reading: Reading) -> list[float]:
     return found
 
 
-def grouped(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def grouped_digits(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """12.480 for 12,480, as half of Europe writes it."""
     told = _POINTS.findall(said.text)
     if len(told) == 1 and any(
@@ -188,7 +188,7 @@ def grouped(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling 
     return None
 
 
-def version(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def other_version(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A short reply that is the reference with another mark: iPhone 13 Pro Max for iPhone 13."""
     if said.sentence[-1] > 0 or _NOT_NAME.search(said.text) or _PERSON.search(asked.text):
         return None
@@ -203,12 +203,12 @@ def version(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
     return Ruling(False, "another version")
 
 
-def _marks(reading: Reading) -> frozenset[str]:
+def _marks(reading: Parsed) -> frozenset[str]:
     marks = [word for word in reading.words if word in _MARKS or any(map(str.isdigit, word))]
     return frozenset(NUMERALS.get(word) or word for word in marks)
 
 
-def time(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def time(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """References that are times of day."""
     wanted = [time for reading in known for time in times(reading.text)]
     told, given = times(said.text), times(asked.text)
@@ -226,19 +226,19 @@ def time(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | No
     return Ruling(False, "several times") if len(said.words) <= 2 * len(told) + 6 else None
 
 
-def day(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def day(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """Dates to the day, of which one side is written in digits, or the reply gives less."""
     wanted = [date for reading in known for date in _dates(reading)]
     if not wanted or any(date.day is None or date.month is None for date in wanted):
         return None
     if any(len(reading.words) > 8 for reading in known):
         return None
-    told = days(said.text)
+    told = numeric_dates(said.text)
     good = [any(_meant(one, date) for date in wanted) for one in told]
     if told and (all(good) or not any(good)):
         return Ruling(good[0], "the same date" if good[0] else "another date")
     plain = [date for date in said.dates if date.month is not None or date.year is not None]
-    in_digits = [one for reading in known for one in days(reading.text)]
+    in_digits = [one for reading in known for one in numeric_dates(reading.text)]
     if in_digits and len(plain) == 1 and plain[0].day:
         right = any(_meant(one, plain[0]) for one in in_digits)
         return Ruling(right, "the same date" if right else "another date")
@@ -248,7 +248,7 @@ def day(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | Non
     return None
 
 
-def month(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def month(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A month of a year, against others: "May 1987" is not "June 1987"."""
     wanted = [date for reading in known for date in reading.dates if date.month and date.year]
     told = [date for date in said.dates if date.month]
@@ -260,8 +260,8 @@ def month(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | 
     return None if good else Ruling(False, "another month")
 
 
-def _dates(reading: Reading) -> list[Date]:
-    digits = days(reading.text)
+def _dates(reading: Parsed) -> list[Date]:
+    digits = numeric_dates(reading.text)
     if digits:
         return [Date(*sorted(one)[0], 0, 0) for one in digits]
     return [date for date in reading.dates if date.month is not None or date.year is not None]
@@ -274,7 +274,7 @@ def _meant(told: frozenset[tuple[int, int, int]], date: Date) -> bool:
     )
 
 
-def era_of(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def era_of(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """Years before Christ against years after."""
     told, wanted = era(said.text), {era(reading.text) for reading in known}
     if told == 0 or len(wanted) != 1:
@@ -289,7 +289,7 @@ def era_of(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling |
     return None
 
 
-def all_dates(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def all_dates(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """References that list days, all of which are wanted and no other."""
     lists, told = [_dates(reading) for reading in known], [d for d in _dates(said) if d.day]
     if not told or any(len(one) < 2 or not all(date.day for date in one) for one in lists):
@@ -301,7 +301,7 @@ def all_dates(_asked: Reading, known: Sequence[Reading], said: Reading) -> Rulin
     return Ruling(False, "not the same dates")
 
 
-def span(_asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def decade(_asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """Centuries and decades; a year within one is more exact, not wrong."""
     wanted = [span for reading in known for span in year_spans(reading.text)]
     if len(wanted) < len(known):

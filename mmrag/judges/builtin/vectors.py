@@ -116,7 +116,7 @@ class _Numbers(dict[str, int]):
         return number
 
 
-class Sense(NamedTuple):
+class WordMatch(NamedTuple):
     """The words of a reply beside those of what it is compared with, as rows of `WordVectors`."""
 
     words: list[int]
@@ -138,7 +138,7 @@ MEANINGS = tuple(_MEANINGS.split())
 """The columns of `meanings`."""
 
 
-def meanings(vectors: WordVectors, senses: Sequence[Sense]) -> Rows:
+def compare_meanings(vectors: WordVectors, senses: Sequence[WordMatch]) -> Rows:
     """Compare replies with references by meaning, all at once: one row per sense."""
     found = np.zeros((len(senses), len(MEANINGS)))
     order = sorted(range(len(senses)), key=lambda i: len(senses[i].words))
@@ -148,7 +148,7 @@ def meanings(vectors: WordVectors, senses: Sequence[Sense]) -> Rows:
     return found.round(6)
 
 
-def _compared(vectors: WordVectors, senses: list[Sense]) -> Rows:
+def _compared(vectors: WordVectors, senses: list[WordMatch]) -> Rows:
     columns = [*zip(*senses, strict=True)]
     fronts = np.array(columns.pop(1))[:, None]
     told, wanted, *others = map(_padded, columns)

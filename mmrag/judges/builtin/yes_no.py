@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 
 from mmrag.judges.builtin.parsed_question import Ruling
-from mmrag.judges.builtin.parsed_text import Reading, read_short
+from mmrag.judges.builtin.parsed_text import Parsed, parse_short
 from mmrag.text.lexicon import AUXILIARIES, NEGATIONS, phrases, stem, word_set
 from mmrag.text.normalise import sentences
 from mmrag.text.opposites import another_attribute, opposed
 
 
-def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def yes_or_no(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A reply against references that are yes or no, or open with it."""
     wanted = {TOLD.get(reading.words[0]) for reading in known if len(reading.words) == 1}
     if not wanted:
@@ -34,7 +34,7 @@ def yes_or_no(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling
     return Ruling(way in wanted, f"{right} was wanted, {given} was said")
 
 
-def opposite(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def opposite(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A reply that says the opposite of the reference in one word: started a war for ended it."""
     if any(r.vocabulary & NEGATIONS or len(r.words) > 15 for r in (said, *known)):
         return None
@@ -44,15 +44,15 @@ def opposite(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling 
     return None
 
 
-def polarity(asked: Reading, said: Reading) -> bool | None:
+def polarity(asked: Parsed, said: Parsed) -> bool | None:
     """Whether a reply says yes or no to a question; None where it does neither.
 
     An opening word decides. Else an even number of negatives is a yes and an odd one a no, a word
     opposed to one of the question counting as one; without any, a reply must take the question's
     words up again, or put something else in their place.
 
-    >>> ask = read_short("Is the shop closed?")
-    >>> polarity(ask, read_short("It isn't open.")), polarity(ask, read_short("It isn't closed."))
+    >>> ask = parse_short("Is the shop closed?")
+    >>> polarity(ask, parse_short("It isn't open.")), polarity(ask, parse_short("It isn't closed."))
     (True, False)
     """
     text = said.raw.strip()
@@ -66,11 +66,11 @@ def polarity(asked: Reading, said: Reading) -> bool | None:
         return way
     if len(said.words) > 25 or not asked.words or asked.words[0] not in AUXILIARIES | {"there"}:
         return None
-    first = read_short((sentences(text) or [text])[0])
+    first = parse_short((sentences(text) or [text])[0])
     return _stated(asked, first if first.words else said)
 
 
-def _implied(asked: Reading, said: Reading) -> bool | None:
+def _implied(asked: Parsed, said: Parsed) -> bool | None:
     """A yes or no that stands in what is taken for granted: when it was, how many there are."""
     text = said.raw
     if _ALONE.search(text) and asked.places and asked.roots[asked.places[-1]] not in said.stems:
@@ -86,12 +86,12 @@ def _implied(asked: Reading, said: Reading) -> bool | None:
     return _compared(asked, said)
 
 
-def _compared(asked: Reading, said: Reading) -> bool | None:
+def _compared(asked: Parsed, said: Parsed) -> bool | None:
     """Whether a reply puts the same side ahead as "Is A deeper than B?" does."""
     found = _THAN.match(asked.text)
     if not found or said.sentence[-1] > 0:
         return None
-    one, other = (Reading(found[i], is_plain=True) for i in (1, 3))
+    one, other = (Parsed(found[i], is_plain=True) for i in (1, 3))
     quality = stem(found[2].lower())
     first, second = (
         min((said.stems[root] for root in side.roots if root in said.stems), default=99)
@@ -104,7 +104,7 @@ def _compared(asked: Reading, said: Reading) -> bool | None:
     return turns % 2 == 0
 
 
-def _stated(asked: Reading, said: Reading) -> bool | None:
+def _stated(asked: Parsed, said: Parsed) -> bool | None:
     text = _EMPHATIC.sub("", said.raw)
     negatives = len(_NEGATIVE.findall(_CONTRAST.sub(" ", text))) + opposed(asked.stems, said.stems)
     negatives += bool(_FREE_OF.search(text)) and "free" not in asked.vocabulary
@@ -116,7 +116,7 @@ def _stated(asked: Reading, said: Reading) -> bool | None:
         return True
     about = {asked.roots[i] for i in asked.places}
     copula = _COPULA.match(text)
-    rest = read_short(text[copula.end() :]) if copula else said
+    rest = parse_short(text[copula.end() :]) if copula else said
     again = about & {rest.roots[i] for i in rest.places}
     if copula and asked.words[0] in _BE and rest.words and len(said.words) <= 8 and not again:
         beside = _MORE.search(asked.raw) or (
@@ -128,7 +128,7 @@ def _stated(asked: Reading, said: Reading) -> bool | None:
     return True if again & predicate or opened else None
 
 
-def _opposed(asked: Reading, known: Sequence[Reading], said: Reading) -> Ruling | None:
+def _opposed(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A reply that opens with no where the reference opens with yes, and the reverse."""
     first = {_PLAIN.get(reading.words[0]) for reading in known}
     told = _PLAIN.get(said.words[0])

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
 from mmrag.errors import Denied, JudgeError, MmragError, ServiceError
-from mmrag.judges.papers.support import (
+from mmrag.judges.papers.sentence_support import (
     EncoderSupport,
     ModelSupport,
     claim_with_question,

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mmrag.errors import Denied, JudgeError, ServiceError, SpecError
-from mmrag.judges.papers.support import ModelSupport, deflects, encode_whole
+from mmrag.judges.papers.sentence_support import ModelSupport, deflects, encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask_until_parsed, batch_texts, passage_batches, split
 from mmrag.metrics.grounding import Support, answer_relevance, context_relevance, faithfulness

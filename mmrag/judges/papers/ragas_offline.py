@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mmrag.judges.papers.ragas import MEASURES
-from mmrag.judges.papers.support import EncoderSupport, deflects, encode_whole
+from mmrag.judges.papers.sentence_support import EncoderSupport, deflects, encode_whole
 from mmrag.judges.structured_replies import split
 from mmrag.metrics.grounding import answer_relevance, context_relevance, faithfulness
 from mmrag.metrics.measure_records import Case, Measurement

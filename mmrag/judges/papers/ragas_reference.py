@@ -13,7 +13,7 @@ from typing import Any
 
 from mmrag.errors import SpecError
 from mmrag.judges.papers.ragas import PROMPTS, SENTENCES, SeparateRequests
-from mmrag.judges.papers.support import encode_whole
+from mmrag.judges.papers.sentence_support import encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask_until_parsed, batch_texts, passage_batches, split
 from mmrag.metrics.grounding import (

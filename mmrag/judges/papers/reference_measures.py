@@ -7,13 +7,14 @@ from functools import partial
 from typing import Any
 
 from mmrag.errors import Denied, JudgeError, ServiceError
-from mmrag.judges.papers.support import encode_whole
+from mmrag.judges.papers.sentence_support import encode_whole
 from mmrag.judges.prompts import case_key, fingerprint, last_object, render
 from mmrag.judges.structured_replies import ask_until_parsed, batch_texts
 from mmrag.metrics.bert_score import bert_score
 from mmrag.metrics.measure_records import Case, Measurement
 from mmrag.metrics.measures import measure as definition
-from mmrag.metrics.overlap import (
+from mmrag.metrics.retrieval import Ranking, mrr_of_all, ranking_measure
+from mmrag.metrics.word_overlap import (
     CHINESE,
     UNKNOWN,
     bleu,
@@ -25,7 +26,6 @@ from mmrag.metrics.overlap import (
     uses_jieba,
     words_of,
 )
-from mmrag.metrics.retrieval import Ranking, mrr_of_all, ranking_measure
 from mmrag.protocols import Encoder, Model, TokenEncoder
 
 OVERLAP = ("bleu", "bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "token_f1", "length")
@@ -42,7 +42,7 @@ _COUNTED: dict[str, Callable[..., float]] = {
 }
 
 
-class Overlap:
+class OverlapMeasurer:
     """Words counted; nobody is asked."""
 
     measures = OVERLAP
@@ -72,7 +72,7 @@ def _cut_by() -> str:
     return "jieba" if uses_jieba() else "characters"
 
 
-class Retrieval:
+class RetrievalMeasurer:
     """What a reply's trace found, in its order, against the passages that answer."""
 
     measures = RETRIEVAL
@@ -102,7 +102,7 @@ class Retrieval:
         ]
 
 
-class Likeness:
+class LikenessMeasurer:
     """Cosine of reply and reference under a text encoder; CRUD-RAG calls its own bertScore."""
 
     measures = ("reference_cosine",)
@@ -125,7 +125,7 @@ class Likeness:
         return [_against_references(case, self.id(m), m, cosine) for m in measures]
 
 
-class BertScore:
+class BertScoreMeasurer:
     """BERTScore under an encoder's vectors of tokens."""
 
     measures = BERT
@@ -149,7 +149,7 @@ class BertScore:
         return [Measurement(measure=m, judge=self.id(m), value=values[m]) for m in measures]
 
 
-class QuestEval:
+class QuestEvalMeasurer:
     """RAGQuestEval: questions from the reference, answered from it and from the reply.
 
     Questions and the reference's own answers are asked for by the same words whatever the reply,

@@ -12,7 +12,7 @@ from mmrag.encoders import text_encoders
 from mmrag.errors import SpecError
 from mmrag.records import Evidence
 from mmrag.search.external import fingerprint_of, parse_where, row_evidence
-from mmrag.search.index.chroma import Database, open_folder, open_server
+from mmrag.search.index.chroma import IndexCollection, open_folder, open_server
 
 if TYPE_CHECKING:
     from mmrag.encoders.text import TextEncoder
@@ -23,7 +23,7 @@ class ChromaCollection:
 
     def __init__(
         self,
-        opened: contextlib.AbstractContextManager[Database],
+        opened: contextlib.AbstractContextManager[IndexCollection],
         encoder: TextEncoder,
         where: dict[str, str],
     ) -> None:

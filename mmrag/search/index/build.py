@@ -37,7 +37,15 @@ from mmrag.passages import Chunker
 from mmrag.search.image.views import KIND as VIEWS
 from mmrag.search.image.views import encode_views
 from mmrag.search.index import row_table
-from mmrag.search.index.chroma import BATCH, IMAGES, WEB, Batch, Database, open_folder, open_server
+from mmrag.search.index.chroma import (
+    BATCH,
+    IMAGES,
+    WEB,
+    Batch,
+    IndexCollection,
+    open_folder,
+    open_server,
+)
 from mmrag.search.index.index_manifest import (
     MANIFEST,
     PLAN,
@@ -148,7 +156,7 @@ class _PartOfIndex:
         skipped = self._skipped(parts)
         self._fill(parts)
         derive(self.folder, self.part, lambda: read_parts(parts), self.encoder.dim)
-        manifest = describe(
+        manifest = make_manifest(
             self.folder, self.part, encoder=self.encoder.id, encoder_spec=self.encoder_spec,
             dim=self.encoder.dim, chunker=self.chunker, chroma_url=self.chroma_url,
             views=self.views, collection=self._collection,
@@ -314,7 +322,7 @@ def collection_of(part: str, plan: dict[str, Any]) -> str:
 
 def open_database(
     folder: Path, collection: str, chroma_url: str | None, *, fresh: bool = False
-) -> contextlib.AbstractContextManager[Database]:
+) -> contextlib.AbstractContextManager[IndexCollection]:
     """The Chroma collection behind a part of an index."""
     if chroma_url is not None:
         return open_server(chroma_url, collection, create=fresh)
@@ -350,7 +358,7 @@ def derive(
         build_lexical(texts, folder / "words")
 
 
-def describe(
+def make_manifest(
     folder: Path, part: str, *, encoder: str, encoder_spec: str, dim: int,
     chunker: Chunker | None = None, chroma_url: str | None = None, source: str = "",
     views: str = "", collection: str = "",

@@ -48,7 +48,7 @@ class Batch(NamedTuple):
     documents: list[str | None]
 
 
-class Database:
+class IndexCollection:
     """One Chroma collection."""
 
     def __init__(self, collection: Any, where: str, *, seconds: float | None = None) -> None:
@@ -123,7 +123,7 @@ class Database:
 
 
 @contextlib.contextmanager
-def open_folder(folder: Path, name: str, *, create: bool = False) -> Generator[Database]:
+def open_folder(folder: Path, name: str, *, create: bool = False) -> Generator[IndexCollection]:
     """A collection of a local Chroma folder, which must have no other user meanwhile."""
     if not create and not (folder / "chroma.sqlite3").is_file():
         raise StoreError(f"{folder}: no Chroma database here (chroma.sqlite3 is missing).")
@@ -135,7 +135,7 @@ def open_folder(folder: Path, name: str, *, create: bool = False) -> Generator[D
         lambda: chromadb.PersistentClient(path=str(folder), settings=settings), str(folder)
     )
     try:
-        yield Database(_collection(client, name, str(folder), create), str(folder))
+        yield IndexCollection(_collection(client, name, str(folder), create), str(folder))
     finally:
         _close(client)
 
@@ -143,7 +143,7 @@ def open_folder(folder: Path, name: str, *, create: bool = False) -> Generator[D
 @contextlib.contextmanager
 def open_server(
     url: str, name: str, *, create: bool = False, seconds: float = 30.0
-) -> Generator[Database]:
+) -> Generator[IndexCollection]:
     """A collection of a Chroma server. Every call is bounded by `seconds` and tried three times."""
     import chromadb
     import httpx
@@ -174,7 +174,7 @@ def open_server(
 
     client = call_chroma(connect, url, seconds=seconds)
     try:
-        yield Database(_collection(client, name, url, create, seconds), url, seconds=seconds)
+        yield IndexCollection(_collection(client, name, url, create, seconds), url, seconds=seconds)
     finally:
         _close(client)
 

@@ -15,7 +15,7 @@ from mmrag.encoders import image_encoders, text_encoders
 from mmrag.errors import ConflictError, DataError, UsageError
 from mmrag.files.atomic import lock_folder, make_folder
 from mmrag.registry import Registry, Spec
-from mmrag.search.index.build import COLLECTION, derive, describe, in_batches
+from mmrag.search.index.build import COLLECTION, derive, in_batches, make_manifest
 from mmrag.search.index.chroma import IMAGES, WEB, Batch, collections, open_folder, rows_of
 from mmrag.search.index.index_manifest import Manifest, write_manifest
 from mmrag.search.index.open import open_vectors, read_manifests
@@ -120,7 +120,7 @@ def _take_over(copy: Path, place: Path, part: str, spec: str, source: Path) -> M
             with open_folder(half / "chroma", COLLECTION[part], create=True) as ours:
                 for batch in database.read():
                     ours.add(batch)
-        manifest = describe(
+        manifest = make_manifest(
             half,
             part,
             encoder=encoder.id,

@@ -139,7 +139,7 @@ def _readable(name: str) -> str:
 
 
 def _download(name: str) -> Path:
-    from mmrag.encoders.model_weights import hub_errors
+    from mmrag.encoders.model_file_checks import hub_errors
 
     if name.startswith((".", "/", "~")) or name.count("/") != 1:
         raise DataError(

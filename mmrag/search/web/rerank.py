@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mmrag.encoders.model_weights import check_tokenizer, hub_errors
+from mmrag.encoders.model_file_checks import check_tokenizer, hub_errors
 from mmrag.optional_packages import require_package
 from mmrag.protocols import Reranker
 from mmrag.registry import Registry

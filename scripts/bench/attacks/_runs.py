@@ -30,10 +30,10 @@ from mmrag.records import (
 from simulator.application.measure_replies import measure_run
 from simulator.exchange.imports import import_file
 from simulator.experiments.sweep import run_sweep
-from simulator.parts.run_folder import claim_run
+from simulator.parts.run_folder import bind_run_config
 from simulator.parts.run_parts import Parts
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results.turn_results import ScoreOptions, score_run
+from simulator.run.results.run_scoring import ScoreOptions, score_run
 from simulator.run.run_config import RunConfig, make_config
 from simulator.run.runner import Plan, run_sessions
 from simulator.store.run_reader import RunReader
@@ -96,7 +96,7 @@ def hold(
 ) -> None:
     """Begin or resume the run, as `mmrag run` does; tell of turns once they are on disk."""
     with _Telling(folder, told) as store:
-        claim_run(store, RunConfig(), data="data", index=None, judge="equality")
+        bind_run_config(store, RunConfig(), data="data", index=None, judge="equality")
         store.set_meta("plan", {"sessions": 8, "degradations": ["clean"]})
         stage("turns")
         work = iter(list(enumerate(sessions(seed))))

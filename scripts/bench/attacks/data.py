@@ -309,7 +309,7 @@ def _odd_import(chance: random.Random, place: Path) -> tuple[str, str | None]:
 def _usable(folder: Path, text: str, *, reported: bool) -> str | None:
     from simulator.exchange.exports import export_run
     from simulator.reports.draw.write import ReportOptions, make_report
-    from simulator.run.results.turn_results import score_run
+    from simulator.run.results.run_scoring import score_run
     from simulator.store.run_reader import RunReader
 
     try:

@@ -24,7 +24,7 @@ from mmrag.judges.fallback import FallbackJudge
 from mmrag.records import JudgeItem, Outcome, Verdict
 from scripts.bench.attacks import Case, _runs, line_of
 from simulator.run.rejudge import rejudge_run
-from simulator.run.results.turn_results import ScoreOptions, score_run
+from simulator.run.results.run_scoring import ScoreOptions, score_run
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 

@@ -52,16 +52,16 @@ def crag_recall(
     from mmrag.errors import DataError
     from mmrag.models import models
     from simulator.datasets.papers.crag import CragQuestions
-    from simulator.experiments.crag_recall import as_markdown, first_pages, recall_curve
+    from simulator.experiments.crag_recall import as_markdown, first_answering_pages, recall_curve
     from simulator.terminal.event_loops import run_to_end
     from simulator.terminal.interruption import interruptible
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
     counts = numbers("pages", pages, "1,5,50", least=1)
     source = CragQuestions(Path(data.removeprefix("crag:")).absolute())
-    with interruptible("nothing"), stage_bars(shown=not as_json) as advance:
+    with interruptible("nothing"), progress_bars(shown=not as_json) as advance:
         total = source.count(limit)
-        work = first_pages(
+        work = first_answering_pages(
             itertools.islice(source, limit),
             models.create(model) if model else None,
             concurrency=concurrency,

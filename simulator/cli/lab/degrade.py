@@ -53,13 +53,13 @@ def degrade_command(
     import json
 
     from simulator.optics.files.degraded_folder import degrade_files
-    from simulator.terminal.progress import stage_bars
+    from simulator.terminal.progress import progress_bars
 
     if focus is not None and boxes is not None:
         raise UsageError("--focus is one box for all, --boxes one for each: give one of them.")
     items, sidecar = _gather(source, target, spec, focus, boxes, seed)
     done = itertools.count(1)
-    with stage_bars() as advance:
+    with progress_bars() as advance:
         summary = degrade_files(
             items, sidecar, seed, workers=workers, overwrite=overwrite,
             on_done=lambda: advance("degrading", next(done), len(items)),

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from simulator.reports.figures.diagnosis import in_words
+from simulator.reports.figures.diagnosis import diagnosis_sentences
 
 
 def print_diagnosis(found: dict[str, Any]) -> None:
@@ -23,7 +23,7 @@ def print_diagnosis(found: dict[str, Any]) -> None:
         cells = [_cell(figure) for figure in (*fall["losses"], fall["score"])]
         table.add_row(fall["condition"], *cells)
     Console().print(table)
-    for line in in_words(found):
+    for line in diagnosis_sentences(found):
         typer.echo(line)
 
 

@@ -9,8 +9,8 @@ import msgspec
 import typer
 
 from simulator.application.scores import Scores, plain_text
-from simulator.message_text import counted
-from simulator.run.results.turn_results import is_persons, language_note
+from simulator.readable_text import counted
+from simulator.run.results.run_scoring import is_human_played, language_note
 
 if TYPE_CHECKING:
     from mmrag.records import Utterance
@@ -75,7 +75,7 @@ def show_run(run: RunReader, *, as_json: bool) -> None:
     if cache is not None:
         console.print(_cache_line(cache))
     for figures in live or ():
-        console.print(plain_text(_wearers_line(figures, by_person=is_persons(run))))
+        console.print(plain_text(_wearers_line(figures, by_person=is_human_played(run))))
     table = Table("session", "condition", "turns", title=counted(len(keys), "conversation"))
     for session_id, degradation in keys[:50]:
         turns = run.turns(session_id, degradation)

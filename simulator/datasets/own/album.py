@@ -15,7 +15,7 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Session
 
 if TYPE_CHECKING:
-    from simulator.datasets.read_options import Reading
+    from simulator.datasets.read_options import ReadOptions
 
 ENDINGS = frozenset(
     {".jpg", ".jpeg", ".png", ".webp", ".avif", ".gif", ".tif", ".tiff", ".bmp", ".heic", ".heif"}
@@ -88,7 +88,7 @@ class Album:
         return names
 
 
-def open_album(place: str, _reading: Reading) -> Album:
+def open_album(place: str, _reading: ReadOptions) -> Album:
     """`album:FOLDER`, or a folder that holds nothing but pictures."""
     folder = Path(place).absolute()
     if not folder.is_dir():

@@ -85,7 +85,7 @@ def misspelt_columns(columns: Sequence[str], place: str) -> list[LineProblem]:
     return found
 
 
-def in_columns(faults: Iterable[LineProblem], columns: Sequence[str]) -> list[LineProblem]:
+def reword_for_columns(faults: Iterable[LineProblem], columns: Sequence[str]) -> list[LineProblem]:
     """The same faults, of columns and cells."""
     names: dict[str, str] = {}
     for column in columns:

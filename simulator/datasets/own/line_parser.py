@@ -235,7 +235,7 @@ class _Reading:
                 self.tell(_at(path, key), f"is {_kind(meta[key])}; write {kind}.")
 
 
-def own_dimensions(meta: Mapping[str, Any]) -> dict[str, str]:
+def own_slice_labels(meta: Mapping[str, Any]) -> dict[str, str]:
     """What `meta` says beyond the fields of a turn and a picture, as texts to slice by."""
     return {
         key: _said(value)
@@ -244,7 +244,7 @@ def own_dimensions(meta: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def passage_ids(passages: list[PassageLine]) -> Iterator[tuple[str, PassageLine]]:
+def with_passage_ids(passages: list[PassageLine]) -> Iterator[tuple[str, PassageLine]]:
     """Passages with an id each: their own, else their place."""
     taken = {passage.id for passage in passages}
     for number, passage in enumerate(passages, 1):

@@ -18,14 +18,14 @@ from mmrag.files.images import LazyImage, size_of
 from mmrag.records import Capture, Passage, Reference, Session, Turn
 from simulator.datasets.file_rows import Row, csv_rows, json_rows, table_rows
 from simulator.datasets.hugging_face_tables import Table
-from simulator.datasets.own.columns import in_columns, misspelt_columns
+from simulator.datasets.own.columns import misspelt_columns, reword_for_columns
 from simulator.datasets.own.line_parser import (
     LineProblem,
     ParsedLine,
     Weight,
-    own_dimensions,
+    own_slice_labels,
     parse_line,
-    passage_ids,
+    with_passage_ids,
 )
 from simulator.datasets.own.line_schema import FIELDS_OF_META, SessionLine, TurnLine
 from simulator.datasets.picture_fetcher import PictureFetcher
@@ -33,7 +33,7 @@ from simulator.datasets.unreadable_row import broken_session
 from simulator.ears.sounds import read_file
 
 if TYPE_CHECKING:
-    from simulator.datasets.read_options import Reading
+    from simulator.datasets.read_options import ReadOptions
 
 SEEN = 1 << 16
 """Bytes of a picture that its part of a fingerprint is made of, besides its size: a set of ten
@@ -117,7 +117,7 @@ class OwnData:
 
     def _examined(self, row: Row, found: ParsedLine, name: str) -> CheckedLine:
         if row.columns:
-            found.faults[:] = in_columns(found.faults, row.columns)
+            found.faults[:] = reword_for_columns(found.faults, row.columns)
             found.faults.extend(misspelt_columns(row.columns, row.place))
         lost = [fault for fault in found.faults if fault.weight == "session"]
         if found.line is not None and not lost:
@@ -131,7 +131,7 @@ class OwnData:
                 return CheckedLine(row.place, _session(found.line, name, capture), found.faults)
             except DataError as error:
                 lost = [LineProblem(place=row.place, field=field, words=str(error))]
-                lost = in_columns(lost, row.columns) if row.columns else lost
+                lost = reword_for_columns(lost, row.columns) if row.columns else lost
                 found.faults.extend(lost)
         said = " ".join(f"{fault.field} {fault.words}".strip() for fault in lost[:3])
         problem = f"{self.path.name}, {row.place}: {said}"
@@ -144,26 +144,26 @@ class OwnData:
             if not examined.is_lost and capture is not None and "://" not in capture.image.name:
                 found = list(_about_picture(capture, examined.place))
                 columns = examined.columns
-                examined.faults.extend(in_columns(found, columns) if columns else found)
+                examined.faults.extend(reword_for_columns(found, columns) if columns else found)
             for turn in examined.session.turns:
                 if turn.audio and not examined.is_lost:
                     examined.faults.extend(_about_recording(self.pictures / turn.audio, examined))
             yield examined
 
 
-def open_jsonl(place: str, reading: Reading) -> OwnData:
+def open_jsonl(place: str, reading: ReadOptions) -> OwnData:
     """`jsonl:FILE`, or the folder of one."""
     path = _only(Path(place).absolute(), ("*.jsonl", "*.ndjson"), "a .jsonl file")
     return _of_file(path, partial(json_rows, path), reading)
 
 
-def open_csv(place: str, reading: Reading) -> OwnData:
+def open_csv(place: str, reading: ReadOptions) -> OwnData:
     """`csv:FILE`, or the folder of one."""
     path = _only(Path(place).absolute(), ("*.csv", "*.tsv"), "a .csv file")
     return _of_file(path, partial(csv_rows, path), reading)
 
 
-def open_table(place: str, reading: Reading) -> OwnData:
+def open_table(place: str, reading: ReadOptions) -> OwnData:
     """`hf:FOLDER`: Parquet or Arrow files whose rows have the fields of a line."""
 
     here = Path(place).absolute()
@@ -181,7 +181,7 @@ def open_table(place: str, reading: Reading) -> OwnData:
     )
 
 
-def _of_file(path: Path, rows: Callable[[], Iterator[Row]], reading: Reading) -> OwnData:
+def _of_file(path: Path, rows: Callable[[], Iterator[Row]], reading: ReadOptions) -> OwnData:
     from simulator.datasets.content_hashes import ContentHashes
 
     return OwnData(
@@ -344,7 +344,7 @@ def _session(line: SessionLine, name: str, capture: Capture | None) -> Session:
             provider=passage.provider,
             label=passage.label,
         )
-        for own, passage in passage_ids(line.passages)
+        for own, passage in with_passage_ids(line.passages)
     )
     labels = {p.id: p.label for p in passages if p.label != "unknown"}
     extra: dict[str, Any] = {"entity_name": line.entity} if line.entity else {}
@@ -385,6 +385,6 @@ def _turn(
         gaze=turn.gaze,
         audio=turn.audio,
         extra={**extra, "named_query": turn.named} if turn.named else extra,
-        meta=own_dimensions(meta),
+        meta=own_slice_labels(meta),
         **known,
     )

@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.metrics.measure_records import Case
 from mmrag.records import Record, Reference, Session, Turn
-from simulator.datasets.own.line_parser import own_dimensions
+from simulator.datasets.own.line_parser import own_slice_labels
 
 
 class AnsweredQuestion(Record, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ def session_of(answered: AnsweredQuestion) -> Session:
                 dynamism=answered.dynamism,
                 popularity=answered.popularity,
                 extra={"annotations": msgspec.to_builtins(case.annotations)},
-                meta=own_dimensions(answered.meta),
+                meta=own_slice_labels(answered.meta),
             ),
         ),
     )

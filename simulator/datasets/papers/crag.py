@@ -25,8 +25,8 @@ from mmrag.search.index.page_text import MAX_HTML, strip_tags, tidy
 from simulator.datasets.content_hashes import ContentHashes
 from simulator.datasets.file_rows import Row, json_rows
 from simulator.datasets.own.line_parser import LineProblem
-from simulator.datasets.read_options import Reading
-from simulator.datasets.unreadable_row import broken_session, words_of
+from simulator.datasets.read_options import ReadOptions
+from simulator.datasets.unreadable_row import broken_session, unreadable_reason
 
 MAX_ROW_BYTES = 256 << 20
 """Longest row that is read: fifty pages with everything in their HTML are some tens of MB."""
@@ -82,7 +82,7 @@ class CragQuestions:
                 yield f"{file.name}, {row.place}", row
 
 
-def open_crag(place: str, _reading: Reading) -> CragQuestions:
+def open_crag(place: str, _reading: ReadOptions) -> CragQuestions:
     """The reader behind the name."""
     return CragQuestions(Path(place).absolute())
 
@@ -129,7 +129,7 @@ def _readable(place: str, row: Row) -> Session:
         sid = _text(cells, "interaction_id") or sid
         return _session(cells, sid, place)
     except Exception as error:  # a row may hold anything
-        return broken_session(sid, words_of(place, error))
+        return broken_session(sid, unreadable_reason(place, error))
 
 
 def _session(row: dict[str, Any], sid: str, place: str) -> Session:

@@ -16,15 +16,15 @@ from mmrag.files.images import LazyImage
 from mmrag.records import Capture, Reference, Session, Turn
 from simulator.datasets.hugging_face_tables import Table, class_names
 from simulator.datasets.papers.kit_conventions import (
-    check_reader,
+    check_kit,
     is_ego_in_kit,
     is_left_out,
     seen_in_kit,
     url_in_kit,
 )
 from simulator.datasets.picture_fetcher import PictureFetcher
-from simulator.datasets.read_options import Reading
-from simulator.datasets.unreadable_row import broken_session, words_of
+from simulator.datasets.read_options import ReadOptions
+from simulator.datasets.unreadable_row import broken_session, unreadable_reason
 
 Rows = list[dict[str, Any]]
 
@@ -44,7 +44,7 @@ class CragMM:
         allow_private: bool = False,
         as_kit: str = "none",
     ) -> None:
-        check_reader(as_kit)
+        check_kit(as_kit)
         self._as_kit = as_kit
         self._table = Table(source, split)
         self._labels = class_names(self._table.features())
@@ -84,7 +84,7 @@ class CragMM:
             sid = str(row.get("session_id") or sid)
             return self._session(place, row)
         except Exception as error:  # a row may hold anything
-            return broken_session(sid, words_of(place, error))
+            return broken_session(sid, unreadable_reason(place, error))
 
     def _session(self, place: str, row: dict[str, Any]) -> Session:
         sid = _text(row.get("session_id"))
@@ -153,7 +153,7 @@ class CragMM:
         return _broken(f"{place}: session {sid!r} has neither a picture nor an image_url.", name)
 
 
-def open_crag_mm(place: str, reading: Reading) -> CragMM:
+def open_crag_mm(place: str, reading: ReadOptions) -> CragMM:
     """`crag-mm:FOLDER-OR-HUB-ID`."""
     if place and Path(place).exists():  # else it is an id on the Hub
         place = str(Path(place).absolute())  # an agent may change the working directory

@@ -15,7 +15,7 @@ from mmrag.metrics.measure_records import Annotations
 from mmrag.records import Session
 from simulator.datasets.papers.answer_records import AnsweredQuestion, UnusableRow, session_of
 from simulator.datasets.papers.garage_rows import read_garage
-from simulator.datasets.read_options import Reading
+from simulator.datasets.read_options import ReadOptions
 from simulator.datasets.unreadable_row import broken_session
 
 
@@ -42,7 +42,7 @@ class GarageQuestions:
                 yield session_of(_unanswered(row))
 
 
-def open_garage(place: str, _reading: Reading) -> GarageQuestions:
+def open_garage(place: str, _reading: ReadOptions) -> GarageQuestions:
     """The reader behind the name."""
     return GarageQuestions(Path(place))
 

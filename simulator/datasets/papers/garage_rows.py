@@ -20,7 +20,7 @@ from mmrag.records import Label, Passage
 from simulator.datasets.file_rows import json_rows
 from simulator.datasets.own.line_parser import LineProblem
 from simulator.datasets.papers.answer_records import AnsweredQuestion, UnusableRow
-from simulator.datasets.unreadable_row import words_of
+from simulator.datasets.unreadable_row import unreadable_reason
 
 
 def is_garage(row: object) -> bool:
@@ -40,7 +40,9 @@ def read_garage(path: Path) -> Iterator[AnsweredQuestion | UnusableRow]:
                 raise DataError(f"{where}: is not a JSON object; fetch the file again.")
             found: AnsweredQuestion | UnusableRow = _answered(row.value, where, number)
         except Exception as error:  # a row may hold anything
-            found = UnusableRow(id=row.place.replace(" ", "-"), problem=words_of(where, error))
+            found = UnusableRow(
+                id=row.place.replace(" ", "-"), problem=unreadable_reason(where, error)
+            )
         if found.id in places:
             words = f"{where}: sample_id {found.id!r} stands in {places[found.id]} too"
             found = UnusableRow(id=f"{found.id} ({row.place})", problem=f"{words}; keep one.")

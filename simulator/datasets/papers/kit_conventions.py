@@ -29,7 +29,7 @@ REPLACED = {
 """Session → the URL that the 2026 kit takes instead; of single-turn data only."""
 
 
-def check_reader(as_kit: str) -> None:
+def check_kit(as_kit: str) -> None:
     """Refuse a kit that nobody knows."""
     if as_kit not in READERS:
         raise SpecError(f"as_kit (--as-kit) is {', '.join(READERS)}; not {as_kit!r}.")

@@ -37,7 +37,7 @@ from mmrag.records import (
 from simulator.exchange.imported_conversation import (
     ImportedConversation,
     imported_turn,
-    never_asked,
+    unasked_turn,
 )
 
 MAX_SAMPLE = 256 << 20
@@ -170,7 +170,7 @@ def _conversation(where: str, sample: _Sample, *, pictures: bool) -> ImportedCon
         _result(session, n, said, sample, single=len(asked) == n + 1)
         for n, (_, said) in enumerate(exchanges)
     ]
-    results += [never_asked(name, session.degradation, turn) for turn in turns[len(asked) :]]
+    results += [unasked_turn(name, session.degradation, turn) for turn in turns[len(asked) :]]
     return ImportedConversation(session, tuple(results))
 
 

@@ -38,7 +38,7 @@ from mmrag.records import (
 from simulator.exchange.imported_conversation import (
     ImportedConversation,
     imported_turn,
-    never_asked,
+    unasked_turn,
 )
 from simulator.exchange.traces.span_messages import (
     SpanMessage,
@@ -71,7 +71,7 @@ _MOST_ALIKE = 1000
 """Conversations with the same words among which one is looked for by a picture that it showed."""
 
 
-class Asked(msgspec.Struct):
+class SpanTurn(msgspec.Struct):
     """One turn as its spans tell it."""
 
     key: str
@@ -131,7 +131,7 @@ class TraceFile:
                 "with message content (docs/doors.md#traces)."
             )
         for number, name in enumerate(names):
-            found: list[Asked] = []
+            found: list[SpanTurn] = []
             rows = self._db.execute(
                 "SELECT trace FROM traces WHERE talk = ? ORDER BY place", [name]
             )
@@ -166,7 +166,7 @@ class TraceFile:
             self._db.execute("INSERT INTO traces VALUES (?, ?, ?)", [trace, talk, place])
 
 
-def _gone_on(after: dict[str, dict[Shown, list[str]]], asked: Asked) -> tuple[str, Shown] | None:
+def _gone_on(after: dict[str, dict[Shown, list[str]]], asked: SpanTurn) -> tuple[str, Shown] | None:
     """The conversation that a turn goes on with, and what was shown in it: one that has shown the
     turn's picture, else one with the pictures that its history holds, else the first."""
     new = _hashes(asked.pictures)
@@ -212,10 +212,10 @@ def _whole(spans: list[Span]) -> list[Span]:
     ]
 
 
-def _asked(spans: list[Span]) -> list[Asked]:
+def _asked(spans: list[Span]) -> list[SpanTurn]:
     """The turns of one trace: its agent's, where there is one, else those of its models."""
     agents = [span for span in spans if _kind(span) in ("agent", "chain") and messages_to(span)]
-    found: list[Asked] = []
+    found: list[SpanTurn] = []
     for span in spans:
         if _kind(span) == "llm":
             _join(found, _turn(span))
@@ -241,7 +241,7 @@ def _kind(span: Span) -> str:
     return names.get(operation) or said or ("llm" if "llm.request.type" in span.attributes else "")
 
 
-def _turn(main: Span) -> Asked:
+def _turn(main: Span) -> SpanTurn:
     given = messages_to(main)
     asks = [n for n, said in enumerate(given) if said.role in ("user", "human")]
     last = asks[-1] if asks else -1
@@ -254,10 +254,10 @@ def _turn(main: Span) -> Asked:
     key = _digest(before, asked.text) if asks else _digest(main.trace, main.id)
     answers = [said.text for said in messages_from(main) if said.text and not said.calls]
     reply = answers[-1] if answers else None
-    return Asked(key, before, seen, asked.text, reply, asked.pictures, [main])
+    return SpanTurn(key, before, seen, asked.text, reply, asked.pictures, [main])
 
 
-def _join(found: list[Asked], asked: Asked) -> None:
+def _join(found: list[SpanTurn], asked: SpanTurn) -> None:
     """One more call of a turn that has no reply yet, or the next turn."""
     known = found[-1] if found else None
     if (
@@ -272,7 +272,7 @@ def _join(found: list[Asked], asked: Asked) -> None:
     known.reply = asked.reply
 
 
-def _brought(name: str, number: int, turns: list[Asked]) -> ImportedConversation:
+def _brought(name: str, number: int, turns: list[SpanTurn]) -> ImportedConversation:
     about = turns[0].spans[0].attributes
     condition = str(about.get("mmrag.condition") or "clean")
     session_id = str(about.get("mmrag.session") or name)[:200].strip() or f"conversation {number}"
@@ -292,7 +292,7 @@ def _brought(name: str, number: int, turns: list[Asked]) -> ImportedConversation
     for missed in _listed(turns[-1].spans[0].attributes.get("mmrag.not_asked")):
         known = _ours(flat(missed))
         asked.append(imported_turn(session_id, len(asked), str(missed.get("query")), known))
-        results.append(never_asked(session_id, condition, asked[-1]))
+        results.append(unasked_turn(session_id, condition, asked[-1]))
     fault = "" if condition == "clean" else condition  # of a picture that is not here
     capture = None if fault else first
     return ImportedConversation(
@@ -304,7 +304,7 @@ def _ours(attributes: dict[str, Any]) -> dict[str, Any]:
     return {key.removeprefix("mmrag."): value for key, value in attributes.items()}
 
 
-def _result(session: str, condition: str, index: int, one: Asked) -> TurnResult:
+def _result(session: str, condition: str, index: int, one: SpanTurn) -> TurnResult:
     main = one.spans[0]
     started = min(span.start for span in one.spans)
     seconds = max(0.0, max(span.end for span in one.spans) - started)

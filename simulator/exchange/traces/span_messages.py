@@ -23,7 +23,7 @@ _SECRET = re.compile(r"(?i)\b(?:bearer|basic)\s+\S+|\b(?:sk|pk|rk|ghp|xox[abp])[
 _CALLED = r"(?:tool_calls\.(\d{1,6})|function_call)[._](?:tool_call\.)?(?:function\.)?(.+)"
 
 
-class Call(NamedTuple):
+class RequestedTool(NamedTuple):
     """A tool that a model asked for."""
 
     id: str
@@ -37,7 +37,7 @@ class SpanMessage(NamedTuple):
     role: str
     text: str
     pictures: tuple[bytes, ...] = ()
-    calls: tuple[Call, ...] = ()
+    calls: tuple[RequestedTool, ...] = ()
     """The tools that it asks for instead of answering."""
     gives: str = ""
     """The call whose result it is."""
@@ -167,13 +167,13 @@ def _said(message: Any, role: str) -> SpanMessage:
     return SpanMessage(role, text, tuple(pictures), tuple(calls), str(gives or ""))
 
 
-def _call(call: Any) -> Call:
+def _call(call: Any) -> RequestedTool:
     held = cast("Attributes", call) if isinstance(call, dict) else {}
     inner = held.get("function")
     about = cast("Attributes", inner) if isinstance(inner, dict) else held
     given = about.get("arguments", about.get("input", ""))
     text = given if isinstance(given, str) else msgspec.json.encode(given).decode()
-    return Call(str(held.get("id") or ""), str(about.get("name") or "?"), text)
+    return RequestedTool(str(held.get("id") or ""), str(about.get("name") or "?"), text)
 
 
 def _picture(part: Attributes) -> bytes | None:

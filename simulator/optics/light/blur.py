@@ -64,7 +64,7 @@ class Roll(Record, frozen=True, kw_only=True):
     y: float
 
 
-def move(picture: Image | Light, motion: Motion) -> Light:
+def motion_blur(picture: Image | Light, motion: Motion) -> Light:
     """Smear the picture. Its content stays where it was: the smear is centred."""
     dx, dy, count = round(motion.dx), round(motion.dy), motion.segments
     kernel = segment_kernel(motion)

@@ -46,7 +46,7 @@ def resampled(image: Image, factor: float, variant: str) -> Image:
     return np.asarray(_pixel().downscale(image, max(1 / factor, least), down, up), np.uint8)
 
 
-def compress_jpeg(image: Image, quality: int, factor: float, variant: str) -> Image:
+def compress_picture(image: Image, quality: int, factor: float, variant: str) -> Image:
     """Encode and decode once, chroma at half resolution; first `factor` times smaller."""
     h, w = image.shape[:2]
     if factor > 1:
@@ -83,7 +83,7 @@ def denoised(image: Image, contrast: float, radius: int) -> Image:
     return np.asarray(cv2.cvtColor(planes, cv2.COLOR_YCrCb2RGB), np.uint8)
 
 
-def balanced(image: Image, mireds: float) -> Image:
+def shift_white_balance(image: Image, mireds: float) -> Image:
     """A white balance that is off by so many mired, warm above 0: gains in linear light."""
     return np.asarray(cv2.LUT(image, _balance(mireds)), np.uint8)
 

@@ -65,11 +65,11 @@ Samples = tuple[slice, NDArray[np.uint16]]
 def expose(image: Image | Light, exposure: Exposure, key: str, severity: int) -> Image:
     """The picture as the sensor delivers it, in sRGB codes. What comes in may be light or codes."""
     out = np.empty(image.shape, np.uint8)
-    develop(samples(image, exposure.spot, key, severity), out, exposure, key, severity)
+    develop(table_indices(image, exposure.spot, key, severity), out, exposure, key, severity)
     return out
 
 
-def samples(
+def table_indices(
     image: Image | Light, spot: tuple[float, float, float, float] | None, key: str, severity: int
 ) -> Iterator[Samples]:
     """What does not depend on how much light there is, strip by strip."""
@@ -97,9 +97,9 @@ def develop(
     h, w = out.shape[:2]
     square = exposure.spot is not None
     ev = exposure.ev - (SURROUND_EV if square else 0.0)
-    offsets = row_offsets(h, exposure, key, severity)
-    shifts = [0.0] if offsets is None else [row_level(n, exposure) for n in range(ROW_LEVELS)]
-    tables = [table(ev, exposure.gain, shift, square) for shift in shifts]
+    offsets = row_levels(h, exposure, key, severity)
+    shifts = [0.0] if offsets is None else [level_offset(n, exposure) for n in range(ROW_LEVELS)]
+    tables = [code_table(ev, exposure.gain, shift, square) for shift in shifts]
     for strip, index in strips:
         shown = out[strip].reshape(-1, w * 3)
         if offsets is None:
@@ -110,7 +110,7 @@ def develop(
 
 
 @lru_cache(maxsize=512)
-def table(ev: float, gain: float, offset: float, square: bool) -> Image:
+def code_table(ev: float, gain: float, offset: float, square: bool) -> Image:
     """Displayed code by (tone, quantile). Tones are sRGB codes, or roots of light if `square`."""
     tones = np.arange(256) / 255.0
     light = tones**2 if square else srgb_to_light(tones)
@@ -132,7 +132,7 @@ def table(ev: float, gain: float, offset: float, square: bool) -> Image:
 @lru_cache(maxsize=512)
 def moments(ev: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and deviation of the displayed code for every sRGB code."""
-    shown = table(ev, Exposure(ev=ev).gain, 0.0, False).reshape(256, 256)
+    shown = code_table(ev, Exposure(ev=ev).gain, 0.0, False).reshape(256, 256)
     return shown.mean(axis=1), shown.std(axis=1)
 
 
@@ -171,14 +171,14 @@ def _random_source(
     return take
 
 
-def row_offsets(rows: int, exposure: Exposure, key: str, severity: int) -> NDArray[np.intp] | None:
+def row_levels(rows: int, exposure: Exposure, key: str, severity: int) -> NDArray[np.intp] | None:
     """Which of 16 offset levels each row has; None without row noise."""
     if exposure.row_noise <= 0:
         return None
     return generator(key, "row-noise", severity).integers(0, ROW_LEVELS, rows)
 
 
-def row_level(level: int, exposure: Exposure) -> float:
+def level_offset(level: int, exposure: Exposure) -> float:
     """The offset of one of the levels in electrons."""
     return exposure.row_noise * NormalDist().inv_cdf((level + 0.5) / ROW_LEVELS)
 

@@ -28,7 +28,7 @@ _TURNS = (3.0, -3.0, 6.0, -6.0)
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class SolverInput:
     """What a strength is solved on."""
 
     picture: Image
@@ -40,9 +40,9 @@ class View:
     calibrated: bool
 
     @cached_property
-    def reference(self) -> calibrate.CleanView:
+    def reference(self) -> calibrate.CleanReference:
         """The clean entity, for measuring."""
-        return calibrate.CleanView(self.picture, self.box)
+        return calibrate.CleanReference(self.picture, self.box)
 
     @cached_property
     def crop(self) -> calibrate.Crop:
@@ -87,7 +87,7 @@ class Processing(Generic[Value]):
     """The view's picture after it, where that was needed to measure it."""
 
 
-def solve_blur(view: View, step: Step, variant: str) -> Blurring:
+def solve_blur(view: SolverInput, step: Step, variant: str) -> Blurring:
     """Motion, defocus or roll."""
     width, target = view.width, calibrate.LADDER[step.severity]
     defocused = variant == "defocus"
@@ -96,7 +96,7 @@ def solve_blur(view: View, step: Step, variant: str) -> Blurring:
 
     def smear(picture: Image | Light, size: float) -> Light:
         if variant == "motion":
-            return blur.move(picture, blur.Motion.near(size, angle))
+            return blur.motion_blur(picture, blur.Motion.near(size, angle))
         if defocused:
             return blur.defocus(as_light(picture), size)
         return blur.roll(as_light(picture), _roll(view.box, size, pivot))
@@ -140,7 +140,7 @@ def solve_blur(view: View, step: Step, variant: str) -> Blurring:
     return Blurring(record, lambda picture: smear(picture, size))
 
 
-def solve_darkening(view: View, step: Step) -> Darkening:
+def solve_darkening(view: SolverInput, step: Step) -> Darkening:
     """Exposure, noise and tone."""
     target = calibrate.LADDER[step.severity]
     spot = _spot(view)
@@ -157,7 +157,7 @@ def solve_darkening(view: View, step: Step) -> Darkening:
     rendered: Callable[[], Image] | None = None
     if view.calibrated:
         # Only the table depends on the exposure, and only the entity's rows are measured.
-        strips = list(lowlight.samples(view.picture, spot, view.key, step.severity))
+        strips = list(lowlight.table_indices(view.picture, spot, view.key, step.severity))
         first, last = view.reference.box[1], view.reference.box[3]
         beside = [s for s in strips if s[0].stop <= first or s[0].start >= last]
         across = [s for s in strips if s[0].stop > first and s[0].start < last]
@@ -199,7 +199,7 @@ def solve_darkening(view: View, step: Step) -> Darkening:
     return Darkening(record, lambda source: shoot(source, ev), rendered)
 
 
-def solve_flare(view: View, step: Step) -> Processing[np.uint16]:
+def solve_flare(view: SolverInput, step: Step) -> Processing[np.uint16]:
     """Light of a lamp above, that the lens spreads over the picture."""
     height, width = view.picture.shape[:2]
     draw = view.draw("flare")
@@ -228,7 +228,7 @@ def solve_flare(view: View, step: Step) -> Processing[np.uint16]:
     return Processing(record, lambda light: camera.add_stray_light(light, stray, strength))
 
 
-def processing(view: View, step: Step, variant: str | None) -> Processing[np.uint8]:
+def processing(view: SolverInput, step: Step, variant: str | None) -> Processing[np.uint8]:
     """What the camera's processor does: smooth, balance, resize, pack."""
     if step.kind == "wb":
         mireds = camera.MIREDS[step.severity] * (1 if variant == "warm" else -1)
@@ -239,7 +239,7 @@ def processing(view: View, step: Step, variant: str | None) -> Processing[np.uin
             variant=variant,
             parameters={"mireds": mireds, "gains": gains},
         )
-        return Processing(record, lambda image: camera.balanced(image, mireds))
+        return Processing(record, lambda image: camera.shift_white_balance(image, mireds))
     name, fixed, limits = _SCALES[step.kind]
     radius = max(1, view.width // 50)
 
@@ -248,7 +248,7 @@ def processing(view: View, step: Step, variant: str | None) -> Processing[np.uin
             return camera.denoised(image, value, radius)
         if step.kind == "resampled":
             return camera.resampled(image, value, str(variant))
-        return camera.compress_jpeg(image, *_packing(value), str(variant))
+        return camera.compress_picture(image, *_packing(value), str(variant))
 
     def render(value: float) -> tuple[float, Image]:
         shown = change(view.picture, value)
@@ -290,7 +290,7 @@ _SCALES = {
 
 
 def _blur_parameters(
-    view: View, variant: str, size: float, angle: float, pivot: tuple[float, float]
+    view: SolverInput, variant: str, size: float, angle: float, pivot: tuple[float, float]
 ) -> Json:
     """The point-spread function in the few numbers it is made of."""
     if variant == "defocus":
@@ -309,7 +309,7 @@ def _blur_parameters(
     return {"psf": "arc", "length": size, "degrees": turn.degrees, "pivot": [turn.x, turn.y]}
 
 
-def _pivot(view: View) -> tuple[float, float]:
+def _pivot(view: SolverInput) -> tuple[float, float]:
     """The head turns about the neck, below the picture; the entity must not be the pivot."""
     height, width = view.picture.shape[:2]
     aside = float(view.draw("blurred/pivot").uniform(-0.4, 0.4))
@@ -328,7 +328,7 @@ def _tangent(box: Box, pivot: tuple[float, float]) -> float:
     return math.degrees(math.atan2(dx, dy)) % 180.0
 
 
-def _spot(view: View) -> tuple[float, float, float, float] | None:
+def _spot(view: SolverInput) -> tuple[float, float, float, float] | None:
     """A dark spot around the entity; even light where the entity is most of the picture."""
     h, w = view.picture.shape[:2]
     x0, y0, x1, y1 = view.box

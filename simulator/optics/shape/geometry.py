@@ -38,7 +38,7 @@ class WarpFit(Record, frozen=True, kw_only=True):
     reason: str = ""
 
 
-def rotation(size: tuple[int, int], entity: Polygon, degrees: float, *, keep: bool) -> WarpFit:
+def fit_rotation(size: tuple[int, int], entity: Polygon, degrees: float, *, keep: bool) -> WarpFit:
     """Turn and zoom until no corner is empty, about the point that keeps the entity best. With
     `keep` the angle is reduced, down to level 1's, until 90 % of the entity stays visible."""
     wanted = abs(degrees)
@@ -63,7 +63,7 @@ def rotation(size: tuple[int, int], entity: Polygon, degrees: float, *, keep: bo
 
 
 @dataclass(frozen=True, eq=False)
-class Entity:
+class FramedEntity:
     """What the question is about, inside the frame."""
 
     polygon: Polygon
@@ -71,7 +71,9 @@ class Entity:
     note: str = ""
 
 
-def entity_of(focus: Box | None, polygon: Polygon | None, size: tuple[int, int]) -> Entity:
+def framed_entity(
+    focus: Box | None, polygon: Polygon | None, size: tuple[int, int]
+) -> FramedEntity:
     """The entity's outline inside the frame; the frame itself where there is none."""
     w, h = size
     frame = (0.0, 0.0, float(w), float(h))
@@ -87,11 +89,11 @@ def entity_of(focus: Box | None, polygon: Polygon | None, size: tuple[int, int])
     elif focus is not None:
         outline = clip(corners(focus), frame)
     else:
-        return Entity(corners(frame), whole_frame=True)
+        return FramedEntity(corners(frame), whole_frame=True)
     if area(outline) < 1.0:
         note = "the focus is empty or outside the frame; the whole frame was the entity"
-        return Entity(corners(frame), whole_frame=True, note=note)
-    return Entity(outline, whole_frame=False)
+        return FramedEntity(corners(frame), whole_frame=True, note=note)
+    return FramedEntity(outline, whole_frame=False)
 
 
 def warp(image: Image, matrix: Matrix) -> Image:
@@ -112,12 +114,12 @@ def warp(image: Image, matrix: Matrix) -> Image:
     # OpenCV warps four channels more than twice as fast as three, to the same bytes.
     four = cv2.cvtColor(image, cv2.COLOR_RGB2RGBA)
     turned = cv2.warpAffine(
-        four, centred(matrix), (w, h), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        four, cv_matrix(matrix), (w, h), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
     )
     return np.asarray(cv2.cvtColor(turned, cv2.COLOR_RGBA2RGB), np.uint8)
 
 
-def centred(matrix: Matrix) -> Matrix:
+def cv_matrix(matrix: Matrix) -> Matrix:
     """The upper 2 × 3 as OpenCV wants it, which counts from the centres of pixels."""
     inner = matrix[:2].copy()
     inner[:, 2] += (inner[:, 0] + inner[:, 1] - 1) / 2

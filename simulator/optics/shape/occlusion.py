@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mmrag.records import Box, Polygon, Record
 from simulator.optics.light.srgb import WHITE, Image, Light, to_codes, to_light
 from simulator.optics.shape import occluder_textures
-from simulator.optics.shape.geometry import Matrix, bounds, centred, clip, corners, move_points
+from simulator.optics.shape.geometry import Matrix, bounds, clip, corners, cv_matrix, move_points
 
 COVERED = (0.0, 0.10, 0.20, 0.35, 0.50, 0.65)
 """Severity → share of the entity that is covered (mean alpha)."""
@@ -30,7 +30,7 @@ _BAND = 1 << 19
 _FAR = 1e6
 
 
-class Matte(Record, frozen=True, kw_only=True):
+class Occluder(Record, frozen=True, kw_only=True):
     """An occluder in its place: a texture and the map from it to the picture."""
 
     kind: str
@@ -45,7 +45,7 @@ class Matte(Record, frozen=True, kw_only=True):
 class Covering(Record, frozen=True, kw_only=True):
     """A matte and the share of the entity that it covers."""
 
-    matte: Matte
+    matte: Occluder
     covered: float
     clamped: bool = False
 
@@ -55,7 +55,7 @@ def cover(
 ) -> Covering:
     """Solve position or scale for `target`. `entity` is in the picture's coordinates."""
     view = _View(size, entity)
-    best: tuple[float, Matte] | None = None
+    best: tuple[float, Occluder] | None = None
     for family in _FAMILIES[kind](size, view.box, draw):
         matte, reached = _solve(family, target, view.covered)
         if best is None or abs(reached - target) < abs(best[0] - target):
@@ -66,13 +66,13 @@ def cover(
     return Covering(matte=best[1], covered=best[0], clamped=abs(best[0] - target) > 0.02)
 
 
-def alpha(matte: Matte, size: tuple[int, int]) -> NDArray[np.float32]:
+def alpha(matte: Occluder, size: tuple[int, int]) -> NDArray[np.float32]:
     """How much of every pixel of the picture is covered, 0–1."""
     clear = _planes(matte.kind, matte.look, matte.pitch, matte.fill)[1]
     return 1.0 - _warped(clear, matte, _map(matte), size).astype(np.float32) / 65535.0
 
 
-def lay_over(image: Image, matte: Matte) -> Image:
+def lay_over(image: Image, matte: Occluder) -> Image:
     """The matte over sRGB codes: only where it lies are they turned into light and back."""
     out = image.copy()
     for where, colour, clear in _bands(image.shape[:2], matte):
@@ -82,7 +82,7 @@ def lay_over(image: Image, matte: Matte) -> Image:
     return out
 
 
-def compose(light: Light, matte: Matte) -> Light:
+def compose(light: Light, matte: Occluder) -> Light:
     """C = αF + (1−α)I in linear light, in place."""
     for where, colour, clear in _bands(light.shape[:2], matte):
         _blend(light[where], colour, clear)
@@ -95,7 +95,7 @@ def _blend(behind: Light, colour: Light, clear: Light) -> None:
 
 
 def _bands(
-    shape: tuple[int, int], matte: Matte
+    shape: tuple[int, int], matte: Occluder
 ) -> Iterator[tuple[tuple[slice, slice], Light, Light]]:
     """Where a matte lies, its premultiplied light, and 1 − α in three channels.
 
@@ -141,7 +141,7 @@ def _bands(
         yield where, np.asarray(colour, np.uint16)[own], np.asarray(clear, np.uint16)
 
 
-Family = Callable[[float], Matte]
+Family = Callable[[float], Occluder]
 """Strength 0–1 → matte; coverage grows with strength."""
 
 
@@ -161,7 +161,7 @@ def _fingers(size: tuple[int, int], box: Box, draw: np.random.Generator) -> list
         turn = math.radians(come)
         ax, ay = math.cos(turn), math.sin(turn)
 
-        def at(strength: float) -> Matte:
+        def at(strength: float) -> Occluder:
             # The tip starts beyond the entity on the edge's side and ends beyond its far side.
             ahead = (reach + 0.3 * radius) - strength * (2 * reach + 2.2 * radius)
             off = side * min(x1 - x0, y1 - y0)
@@ -169,7 +169,7 @@ def _fingers(size: tuple[int, int], box: Box, draw: np.random.Generator) -> list
             scale = radius / occluder_textures.FINGER_UNIT
             a, b, c, d = ax * scale, -ay * scale, ay * scale, ax * scale
             u, v = (f * occluder_textures.FINGER_UNIT for f in occluder_textures.FINGER_TIP)
-            return Matte(
+            return Occluder(
                 kind="finger", look=look, map=(a, b, tx - a * u - b * v, c, d, ty - c * u - d * v)
             )
 
@@ -189,11 +189,11 @@ def _meshes(kind: str) -> Callable[[tuple[int, int], Box, np.random.Generator], 
         stretch = draw.uniform(1.0, 1.25) if kind == "fence" else 1.0
         cx, cy = (x0 + x1) / 2 + draw.uniform(-1, 1), (y0 + y1) / 2 + draw.uniform(-1, 1)
 
-        def at(strength: float) -> Matte:
+        def at(strength: float) -> Occluder:
             fill = round(0.01 + 0.74 * strength, 4)
             a, b = math.cos(turn), -math.sin(turn) * stretch
             c, d = math.sin(turn), math.cos(turn) * stretch
-            return Matte(kind=kind, pitch=pitch, fill=fill, map=(a, b, cx, c, d, cy))
+            return Occluder(kind=kind, pitch=pitch, fill=fill, map=(a, b, cx, c, d, cy))
 
         return [at]
 
@@ -212,14 +212,14 @@ def _straps(size: tuple[int, int], box: Box, draw: np.random.Generator) -> list[
     aside = draw.uniform(-0.2, 0.2) * min(x1 - x0, y1 - y0)
     along, across = occluder_textures.HAIR_SIZE
 
-    def at(strength: float) -> Matte:
+    def at(strength: float) -> Occluder:
         half = span * (0.01 + 1.9 * strength**1.5)
         su = length / along
         sv = half / (occluder_textures.HAIR_HALF * across)
         ux, uy = math.cos(lean), math.sin(lean)
         a, b, c, d = ux * su, -uy * sv, uy * su, ux * sv
         tx, ty = cx - uy * aside, cy + ux * aside
-        return Matte(
+        return Occluder(
             kind="strap",
             look=look,
             map=(
@@ -255,14 +255,16 @@ class _View:
         cv2.fillPoly(mask, [np.rint(points * 16).astype(np.int32)], 1, shift=4)
         self._mask = mask if mask.any() else np.ones_like(mask)
 
-    def covered(self, matte: Matte) -> float:
+    def covered(self, matte: Occluder) -> float:
         """Mean alpha over the entity."""
         clear = _planes(matte.kind, matte.look, matte.pitch, matte.fill)[1]
         placed = _warped(clear, matte, self._map @ _map(matte), self._size)
         return 1.0 - cv2.mean(placed, self._mask)[0] / 65535.0
 
 
-def _solve(family: Family, target: float, covered: Callable[[Matte], float]) -> tuple[Matte, float]:
+def _solve(
+    family: Family, target: float, covered: Callable[[Occluder], float]
+) -> tuple[Occluder, float]:
     low, high = 0.0, 1.0
     best = family(1.0)
     reached = covered(best)
@@ -312,7 +314,7 @@ def _support(kind: str, look: int) -> Box:
     )
 
 
-def _map(matte: Matte) -> Matrix:
+def _map(matte: Occluder) -> Matrix:
     """Texture → picture."""
     return np.array([*matte.map, 0.0, 0.0, 1.0]).reshape(3, 3)
 
@@ -322,7 +324,7 @@ def _inverse(matrix: Matrix) -> Matrix:
 
 
 def _warped(
-    planes: NDArray[np.uint16], matte: Matte, matrix: Matrix, size: tuple[int, int]
+    planes: NDArray[np.uint16], matte: Occluder, matrix: Matrix, size: tuple[int, int]
 ) -> NDArray[np.uint16]:
     """A texture as it lies in a view of the picture."""
     border = cv2.BORDER_REPLICATE
@@ -339,12 +341,12 @@ def _warped(
         else:
             border = cv2.BORDER_WRAP
     return np.asarray(
-        cv2.warpAffine(planes, centred(matrix), size, flags=cv2.INTER_LINEAR, borderMode=border),
+        cv2.warpAffine(planes, cv_matrix(matrix), size, flags=cv2.INTER_LINEAR, borderMode=border),
         np.uint16,
     )
 
 
-def _shrink(matte: Matte) -> int:
+def _shrink(matte: Occluder) -> int:
     """Mattes are smooth: they can be placed at a part of the resolution and enlarged."""
     if matte.kind in WORLD:
         return 2 if matte.pitch * matte.fill >= 16 else 1

@@ -27,7 +27,7 @@ Windows = NDArray[np.float64]
 """n × (left, top, right, bottom)."""
 
 
-def truncation(
+def fit_truncation(
     size: tuple[int, int], entity: Polygon, visible: float, draw: np.random.Generator
 ) -> WarpFit:
     """Shift a window of constant scale over a side or corner until only `visible` is in it."""

@@ -10,7 +10,7 @@ from typing import Any
 from mmrag.errors import SpecError
 from mmrag.metrics.headline import HEADLINE
 from mmrag.records import Record
-from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.figures.report import ReportOptions
 
 _RATES = {
@@ -116,7 +116,7 @@ def gate_run(
         raise SpecError(f"--max-loss {max_loss}: a number of points, 0 or more.")
     most = Gate(metric="truthfulness", operator="<", bound=-max_loss / 100)
     gates = [most, *map(Gate.parse, fail_if)]
-    found = compare_runs([Side.parse(baseline), Side.parse(run)], options)
+    found = compare_runs([ComparedRun.parse(baseline), ComparedRun.parse(run)], options)
     (one,) = found["comparisons"]
     lacking = one["left_out"]["baseline"]
     whole = {"gate": "conversations of the baseline that are missing > 0", "other": one["other"],

@@ -17,7 +17,7 @@ import numpy as np
 from mmrag.errors import ConflictError, SpecError
 from mmrag.metrics.headline import HEADLINE, IntervalOptions, figure
 from mmrag.records import Record
-from simulator.message_text import counted
+from simulator.readable_text import counted
 from simulator.reports.comparison.recovered_losses import recovered_losses
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
@@ -31,17 +31,22 @@ from simulator.reports.figures.report import (
 from simulator.reports.figures.slices import dimensions
 from simulator.reports.read.paired_turns import (
     Pairs,
-    conversation_difference,
+    change_standouts,
     flip_counts,
     match,
-    moved_differently,
+    multi_turn_difference,
     rate_differences,
     slice_differences,
 )
 from simulator.reports.read.session_sums import Mask
-from simulator.reports.read.turn_frame import Frame
-from simulator.run.results.turn_results import completion, is_persons, language_note, run_state
-from simulator.run.run_config import RunConfig, changes
+from simulator.reports.read.turn_frame import TurnFrame
+from simulator.run.results.run_scoring import (
+    is_human_played,
+    language_note,
+    run_state,
+    who_completes,
+)
+from simulator.run.run_config import RunConfig, changed_settings
 from simulator.store.run_reader import RunReader
 
 SCHEMA_VERSION = 1
@@ -51,14 +56,14 @@ LISTED = 40
 """Flipped turns that are listed for each pair of runs."""
 
 
-class Side(Record, frozen=True, kw_only=True):
+class ComparedRun(Record, frozen=True, kw_only=True):
     """A run, or one condition of it: `RUN` or `RUN@CONDITION`, e.g. `runs/a@low-light@3`."""
 
     folder: str
     condition: str | None = None
 
     @classmethod
-    def parse(cls, text: str) -> Side:
+    def parse(cls, text: str) -> ComparedRun:
         """A folder that exists is a folder; else what follows the first fitting `@` is a condition.
 
         >>> Side.parse("runs/a@low-light@3")
@@ -81,7 +86,9 @@ class _Side:
     condition: str | None
 
 
-def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()) -> dict[str, Any]:
+def compare_runs(
+    sides: Sequence[ComparedRun], options: ReportOptions = ReportOptions()
+) -> dict[str, Any]:
     """Compare runs with the first of them, over the sessions that both have. Raises `ConflictError`
     where they have none in common, or other questions in one."""
     if len(sides) < 2:
@@ -104,7 +111,7 @@ def compare_runs(sides: Sequence[Side], options: ReportOptions = ReportOptions()
             ],
         )
         unfinished = [
-            run_state(side.loaded.run).warning(side.name, completion(side.loaded.run))
+            run_state(side.loaded.run).warning(side.name, who_completes(side.loaded.run))
             for side in chosen
         ]
         compared = [_compare(baseline, other, how, options) for other in chosen[1:]]
@@ -175,7 +182,7 @@ def _compare(
         "flips": flip_counts(pairs),
         "flipped": _flipped_turns(baseline, other, pairs),
         "slices": slice_differences(pairs, kinds, how, min_n=options.min_n),
-        "standouts": moved_differently(pairs, kinds),
+        "standouts": change_standouts(pairs, kinds),
         "first": None
         if other.condition
         else opening_figures(other.loaded, how, min_n=options.min_n),
@@ -200,7 +207,7 @@ def _talk_difference(
     """Of the multi-turn score; unknown where the rates lack verdicts."""
     if "bounds" in rates["truthfulness_score"]:
         return {**figure(None, None, None, 0, 0), "p": None, "detectable": None}
-    return conversation_difference(pairs, how)
+    return multi_turn_difference(pairs, how)
 
 
 def _won_back(baseline: _Side, other: _Side, how: IntervalOptions) -> dict[str, Any]:
@@ -211,7 +218,7 @@ def _won_back(baseline: _Side, other: _Side, how: IntervalOptions) -> dict[str, 
     return {"won_back": found} if found else {}
 
 
-def _choose(side: Side, loaded: LoadedRun) -> _Side:
+def _choose(side: ComparedRun, loaded: LoadedRun) -> _Side:
     frame = loaded.frame
     if side.condition is None:
         main = main_condition(frame)
@@ -259,7 +266,7 @@ def _unshared(baseline: _Side, other: _Side) -> dict[str, int]:
     return {"baseline": len(ours) - len(shared), "other": len(theirs) - len(shared)}
 
 
-def _sessions(frame: Frame, rows: Mask) -> dict[str, int]:
+def _sessions(frame: TurnFrame, rows: Mask) -> dict[str, int]:
     """Session → a hash of its questions and references."""
     numbers = np.unique(frame["session"][rows]).tolist()
     return {frame.sessions[number]: frame.questions[number] for number in numbers}
@@ -269,7 +276,7 @@ def _settings(first: RunConfig | None, second: RunConfig | None) -> dict[str, li
     """Settings that differ, as [baseline, other]."""
     if first is None or second is None:
         return {}
-    return {name: [str(a), str(b)] for name, (a, b) in changes(first, second).items()}
+    return {name: [str(a), str(b)] for name, (a, b) in changed_settings(first, second).items()}
 
 
 def _summary(side: _Side, how: IntervalOptions) -> dict[str, Any]:
@@ -277,7 +284,7 @@ def _summary(side: _Side, how: IntervalOptions) -> dict[str, Any]:
         "name": side.name,
         "judge": side.loaded.run.meta("judge"),
         "finished": bool(side.loaded.run.meta("finished")),
-        "by_person": is_persons(side.loaded.run),
+        "by_person": is_human_played(side.loaded.run),
         **headline(side.loaded.frame, side.rows, how),
     }
 

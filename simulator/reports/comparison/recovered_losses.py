@@ -9,10 +9,12 @@ import numpy as np
 from mmrag.metrics.headline import HEADLINE, Floats, IntervalOptions
 from mmrag.metrics.statistics import bootstrap_replicates, percentile_interval
 from simulator.reports.read.session_sums import view_values
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.turn_frame import TurnFrame
 
 
-def recovered_losses(first: Frame, second: Frame, how: IntervalOptions) -> list[dict[str, Any]]:
+def recovered_losses(
+    first: TurnFrame, second: TurnFrame, how: IntervalOptions
+) -> list[dict[str, Any]]:
     """Per degradation that both were held under: the baseline's loss, and the other's share of it.
 
     In truthfulness as experienced, over the sessions that both have under clean and under it. The
@@ -25,7 +27,7 @@ def recovered_losses(first: Frame, second: Frame, how: IntervalOptions) -> list[
     return [_of(name, first, second, how) for name in names]
 
 
-def _of(name: str, first: Frame, second: Frame, how: IntervalOptions) -> dict[str, Any]:
+def _of(name: str, first: TurnFrame, second: TurnFrame, how: IntervalOptions) -> dict[str, Any]:
     clean, degraded, other = (_sums(first, "clean"), _sums(first, name), _sums(second, name))
     both = sorted(clean.keys() & degraded.keys() & other.keys())
     table = np.array([[*clean[s], degraded[s][0], other[s][0]] for s in both]).reshape(-1, 4)
@@ -48,7 +50,7 @@ def _of(name: str, first: Frame, second: Frame, how: IntervalOptions) -> dict[st
     }
 
 
-def _sums(frame: Frame, condition: str) -> dict[str, tuple[float, float]]:
+def _sums(frame: TurnFrame, condition: str) -> dict[str, tuple[float, float]]:
     """Session → truthfulness summed over its turns, and their number."""
     counted, values = view_values(frame, HEADLINE)
     rows = frame.condition(condition) & counted

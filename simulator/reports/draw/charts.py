@@ -59,7 +59,7 @@ def severity_curves(robustness: dict[str, Any], path: str) -> list[Chart]:
         if point["severity"] and point["truthfulness"]["estimate"] is not None:
             kinds.setdefault(point["kind"], []).append((index, point))
     ends = [clean, *(point["truthfulness"] for members in kinds.values() for _, point in members)]
-    low, high = span_of([*ends, quiet] if quiet and SPOKEN.keys() & kinds else ends)
+    low, high = common_range([*ends, quiet] if quiet and SPOKEN.keys() & kinds else ends)
     return [
         _curve(
             kind, members, clean, quiet if kind in SPOKEN else None, (low, high),
@@ -115,7 +115,7 @@ def _curve(
     return chart
 
 
-def stage_bars(stages: Sequence[dict[str, Any]], path: str) -> list[Chart]:
+def failing_stage_chart(stages: Sequence[dict[str, Any]], path: str) -> list[Chart]:
     """Per kind: where turns ended at each severity, as stacked bars."""
     kinds: dict[str, list[tuple[int, dict[str, Any]]]] = {}
     for index, entry in enumerate(stages):
@@ -223,7 +223,7 @@ def ending_turns_chart(points: Sequence[dict[str, Any]], path: str) -> Chart:
     return chart
 
 
-def waterfall(steps: Sequence[dict[str, Any]], path: str) -> Chart:
+def step_time_chart(steps: Sequence[dict[str, Any]], path: str) -> Chart:
     """When each step of a turn begins and how long it takes, on average."""
     row, left = 22.0, 104.0
     chart = Chart(
@@ -288,12 +288,12 @@ def _lines_across(chart: Chart, x: Scale, ticks: Mapping[float, str], unit: str)
     chart.text(chart.width - RIGHT, chart.height - 4, unit, anchor="end")
 
 
-def forest(table: Sequence[dict[str, Any]], titles: dict[str, str], path: str) -> Chart | None:
+def slice_chart(table: Sequence[dict[str, Any]], titles: dict[str, str], path: str) -> Chart | None:
     """Truthfulness of every slice with its interval."""
     rows = [(i, e) for i, e in enumerate(table) if e["truthfulness"]["estimate"] is not None]
     if not rows:
         return None
-    low, high = span_of([entry["truthfulness"] for _, entry in rows])
+    low, high = common_range([entry["truthfulness"] for _, entry in rows])
     heads = len({entry["dimension"] for _, entry in rows})
     chart = Chart(
         "slices", "Truthfulness by slice",
@@ -339,7 +339,7 @@ def interval_mark(figure: dict[str, Any], span: tuple[float, float], role: str) 
     return chart
 
 
-def span_of(figures: Sequence[dict[str, Any]]) -> tuple[float, float]:
+def common_range(figures: Sequence[dict[str, Any]]) -> tuple[float, float]:
     """A common range for several figures."""
     values = [
         value

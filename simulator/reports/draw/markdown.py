@@ -9,8 +9,8 @@ from typing import Any
 
 from mmrag.errors import StoreError
 from mmrag.metrics.headline import HEADLINE
-from simulator.message_text import counted, printable_text
-from simulator.reports.draw.page import first_screen, gate_value, in_words
+from simulator.readable_text import counted, printable_text
+from simulator.reports.draw.page import format_figure, gate_value, report_opening
 from simulator.reports.figures.robustness import ALPHA
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
 
@@ -66,7 +66,9 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
     moved = one[HEADLINE]["truthfulness_score"]
     p, low, high = moved["p"], moved["low"], moved["high"]
     chance = "" if p is None else ", **beyond chance**" if p <= ALPHA else ", which may be chance"
-    within = "" if low is None else f" [{in_words(low, 'signed')}, {in_words(high, 'signed')}]"
+    within = (
+        "" if low is None else f" [{format_figure(low, 'signed')}, {format_figure(high, 'signed')}]"
+    )
     lines = [
         f"**{_cell(one['other'])}** − {_cell(one['baseline'])}: "
         f"**{_known(moved, 'signed')}**{within} points of truthfulness{chance}; paired, "
@@ -75,7 +77,7 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
     ]
     if one["first"]:
         lines += [f"{_cell(one['first']['name'])} by itself:", ""]
-        lines += [*_as_markdown(first_screen(one["first"])), ""]
+        lines += [*_as_markdown(report_opening(one["first"])), ""]
     if one["settings"]:
         changed = "; ".join(
             f"`{name}`: `{_code(a)}` → `{_code(b)}`" for name, (a, b) in one["settings"].items()
@@ -95,15 +97,15 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
         _row("multi-turn score", baseline["strict"][score], other["strict"][score], one[score])
     )
     for won in one.get("won_back", ()):
-        lost, more = in_words(won["lost"], "signed"), in_words(won["won"], "signed")
+        lost, more = format_figure(won["lost"], "signed"), format_figure(won["won"], "signed")
         share = won["share"]["estimate"]
-        of_it = "" if share is None else f" ({in_words(share, 'percent')})"
+        of_it = "" if share is None else f" ({format_figure(share, 'percent')})"
         lines += ["", f"{_cell(won['condition'])}: {lost} lost, {more} won back{of_it}."]
     flips = one["flips"]
     lines += [
         "",
         f"Flipped turns: {flips['lost']} lost, {flips['won']} won "
-        f"(McNemar p {in_words(flips['mcnemar_p'], 'p')}).",
+        f"(McNemar p {format_figure(flips['mcnemar_p'], 'p')}).",
     ]
     return [*lines, *_slices(one), "", "</details>"]
 
@@ -140,8 +142,8 @@ def _slices(one: dict[str, Any]) -> list[str]:
     for entry in found:
         name = f"{title_of(entry['dimension'])}: {entry['slice']}"
         lines.append(
-            f"| {_cell(name)} | {in_words(entry['here'], 'signed')} "
-            f"| {in_words(entry['rest'], 'signed')} | {in_words(entry['p_holm'], 'p')} "
+            f"| {_cell(name)} | {format_figure(entry['here'], 'signed')} "
+            f"| {format_figure(entry['rest'], 'signed')} | {format_figure(entry['p_holm'], 'p')} "
             f"| {entry['n']:,} |"
         )
     return [*lines, "", count]
@@ -149,19 +151,23 @@ def _slices(one: dict[str, Any]) -> list[str]:
 
 def _row(name: str, baseline: Any, other: Any, difference: Any) -> str:
     level = "signed" if name.startswith(_SCORES) else "percent"
-    low, high = in_words(difference["low"], "signed"), in_words(difference["high"], "signed")
+    low, high = (
+        format_figure(difference["low"], "signed"),
+        format_figure(difference["high"], "signed"),
+    )
     return (
         f"| {name} | {_known(baseline, level)} "
         f"| {_known(other, level)} "
         f"| **{_known(difference, 'signed')}** | {low} … {high} "
-        f"| {in_words(difference['p'], 'p')} | {in_words(difference['detectable'], 'bare')} |"
+        f"| {format_figure(difference['p'], 'p')} | "
+        f"{format_figure(difference['detectable'], 'bare')} |"
     )
 
 
 def _known(figure: Any, kind: str) -> str:
     if "bounds" in figure:
-        return " … ".join(in_words(end, kind) for end in figure["bounds"])
-    return in_words(figure["estimate"], kind)
+        return " … ".join(format_figure(end, kind) for end in figure["bounds"])
+    return format_figure(figure["estimate"], kind)
 
 
 def _cell(text: str) -> str:

@@ -38,7 +38,7 @@ class Figures:
     def show(self, path: str, kind: str = "percent") -> Markup:
         """One number."""
         value = self.at(path)
-        words = in_words(value, kind)
+        words = format_figure(value, kind)
         if value is None:
             return Markup('<span class="none">{}</span>').format(words)
         return Markup('<data data-path="{}" data-kind="{}" value="{}">{}</data>').format(
@@ -84,7 +84,7 @@ def look_up(report: Any, path: str) -> Any:
     return value
 
 
-def in_words(value: float | None, kind: str) -> str:
+def format_figure(value: float | None, kind: str) -> str:
     """A number as the page writes it; a dash where it is unknown.
 
     What runs from -1 to 1 (truthfulness, conversation scores) and all differences are `signed`, in
@@ -132,7 +132,7 @@ def report_page(report: dict[str, Any], published: dict[str, Any], replay: str) 
     )  # fmt: skip
 
 
-def first_screen(run: dict[str, Any], link: Callable[..., Markup] | None = None) -> Markup:
+def report_opening(run: dict[str, Any], link: Callable[..., Markup] | None = None) -> Markup:
     """What a report begins with, for another page: sentences, and what each condition costs.
 
     `link(path, words, tab, **asked)` leads from words to a page of the app.
@@ -199,7 +199,7 @@ def published_rows() -> dict[str, Any]:
 
 def _charts_of(run: dict[str, Any], path: str) -> dict[str, list[Chart]]:
     drawn: dict[str, list[Chart]] = {"waterfall": []}
-    drawn["stages"] = charts.stage_bars(run["stages"], f"{path}.stages")
+    drawn["stages"] = charts.failing_stage_chart(run["stages"], f"{path}.stages")
     if "diagnosis" in run:
         drawn["falls"] = diagnosis_waterfalls(run["diagnosis"], f"{path}.diagnosis")
     if run["robustness"]:
@@ -222,10 +222,10 @@ def _charts_of(run: dict[str, Any], path: str) -> dict[str, list[Chart]]:
         ]
     if run["costs"]["waterfall"]:
         drawn["waterfall"] = [
-            charts.waterfall(run["costs"]["waterfall"], f"{path}.costs.waterfall")
+            charts.step_time_chart(run["costs"]["waterfall"], f"{path}.costs.waterfall")
         ]
     titles = {entry["dimension"]: title_of(entry["dimension"]) for entry in run["slices"]["main"]}
-    forest = charts.forest(run["slices"]["main"], titles, f"{path}.slices.main")
+    forest = charts.slice_chart(run["slices"]["main"], titles, f"{path}.slices.main")
     if forest is not None:
         drawn["slices"] = [forest]
     return drawn
@@ -254,7 +254,7 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
         "mark": _mark,
         "dimension_title": title_of,
         "style": Markup(_style()),  # noqa: S704 - our own stylesheet
-        "in_words": in_words,
+        "in_words": format_figure,
         "replay_link": replay_link,
         "link": _within,
         "main_of": _main_of,
@@ -273,7 +273,9 @@ def _drawn(chart: Chart) -> Markup:
 
 
 def _mark(figure: dict[str, Any], figures: Sequence[dict[str, Any]], small: bool = False) -> Markup:
-    chart = charts.interval_mark(figure, charts.span_of(figures), "muted" if small else "series-1")
+    chart = charts.interval_mark(
+        figure, charts.common_range(figures), "muted" if small else "series-1"
+    )
     body = svg(chart).replace('role="img" aria-label=""', 'aria-hidden="true"')
     return Markup(body.replace("<title></title>", ""))  # noqa: S704 - canvas escapes
 

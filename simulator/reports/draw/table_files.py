@@ -14,7 +14,7 @@ from mmrag.metrics.headline import IntervalOptions
 from mmrag.records import NOT_ASKED
 from simulator.reports.figures.report import LoadedRun
 from simulator.reports.figures.slices import dimensions, slice_table
-from simulator.reports.read.turn_frame import FLAGS, OUTCOMES, REAL, SHARES, WHOLE, Frame
+from simulator.reports.read.turn_frame import FLAGS, OUTCOMES, REAL, SHARES, WHOLE, TurnFrame
 from simulator.run.results.kit_scoring import OFFICIAL
 
 SLICE_COLUMNS = (
@@ -86,7 +86,7 @@ def write_slices(rows: Sequence[dict[str, Any]], folder: Path) -> None:
             )
 
 
-def _columns(run: str, frame: Frame, steps: Sequence[str]) -> dict[str, Any]:
+def _columns(run: str, frame: TurnFrame, steps: Sequence[str]) -> dict[str, Any]:
     import pyarrow as pa
 
     columns: dict[str, Any] = {
@@ -126,7 +126,7 @@ def _named(codes: Any, names: list[str]) -> Any:
     return pa.DictionaryArray.from_arrays(indices, pa.array(names or [""], pa.string()))
 
 
-def _real(frame: Frame, name: str) -> Any:
+def _real(frame: TurnFrame, name: str) -> Any:
     import pyarrow as pa
 
     if name not in frame.columns:

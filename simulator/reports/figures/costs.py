@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from simulator.reports.read.session_sums import Mask
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.turn_frame import TurnFrame
 
 PERCENTILES = (50, 90, 95, 99)
 TO_FIRST = (50, 90, 99)
 """Percentiles of the time to the first word; those of a turn's time are to its last."""
 
 
-def costs(frame: Frame, rows: Mask) -> dict[str, Any]:
+def costs(frame: TurnFrame, rows: Mask) -> dict[str, Any]:
     """Latency percentiles, the waterfall of steps, tokens and cost over the asked turns. Figures
     are the agent's own; what judging it took stands beside them, and in `total_cost`."""
     asked = rows & frame["asked"]
@@ -26,7 +26,7 @@ def costs(frame: Frame, rows: Mask) -> dict[str, Any]:
     }
 
 
-def latency_by_condition(frame: Frame) -> list[dict[str, Any]]:
+def latency_by_condition(frame: TurnFrame) -> list[dict[str, Any]]:
     """Percentiles for each condition."""
     return [
         {"condition": name, **_latency(frame, frame.condition(name) & frame["asked"])}
@@ -34,7 +34,7 @@ def latency_by_condition(frame: Frame) -> list[dict[str, Any]]:
     ]
 
 
-def _latency(frame: Frame, asked: Mask) -> dict[str, Any]:
+def _latency(frame: TurnFrame, asked: Mask) -> dict[str, Any]:
     """Seconds until the last word is there, and until the first; declared ones are among them."""
     known = asked & np.isfinite(frame["last_word"])
     seconds, first = frame["last_word"][known], frame["first_word"][known]
@@ -50,7 +50,7 @@ def _latency(frame: Frame, asked: Mask) -> dict[str, Any]:
     }
 
 
-def _waterfall(frame: Frame, asked: Mask) -> list[dict[str, Any]]:
+def _waterfall(frame: TurnFrame, asked: Mask) -> list[dict[str, Any]]:
     """Per step: when it begins on average, how long it takes, in how many turns it happens."""
     steps: list[dict[str, Any]] = []
     replied = int((asked & (frame["abstained"] >= 0)).sum())
@@ -74,7 +74,7 @@ def _waterfall(frame: Frame, asked: Mask) -> list[dict[str, Any]]:
     return sorted(steps, key=lambda step: (step["start"], step["step"]))
 
 
-def _spending(frame: Frame, asked: Mask) -> dict[str, Any]:
+def _spending(frame: TurnFrame, asked: Mask) -> dict[str, Any]:
     turns = int(asked.sum())
     right = int((asked & frame["scored"] & (frame["score"] > 0)).sum())
     talks = len(np.unique(frame["unit"][asked])) if turns else 0

@@ -15,7 +15,7 @@ import numpy as np
 
 from mmrag.metrics.headline import HEADLINE, IntervalOptions
 from mmrag.metrics.statistics import holm
-from mmrag.partial_records import SessionPart, TurnText
+from mmrag.partial_records import CountedSession, ResultText
 from simulator.faults.fault_kinds import kind_of_fault
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.slices import dimensions
@@ -27,8 +27,8 @@ from simulator.reports.read.paired_turns import (
     slice_differences,
 )
 from simulator.reports.read.session_sums import Mask
-from simulator.reports.read.turn_frame import Frame
-from simulator.stages.stage_names import BLIND, LOSSES, STAGES, WHOLE, split_condition
+from simulator.reports.read.turn_frame import TurnFrame
+from simulator.stages.stage_names import BLIND, LOSSES, STAGES, WHOLE, split_stage
 from simulator.store.run_reader import RunReader
 
 Chain = list[tuple[str, Mask]]
@@ -42,14 +42,14 @@ _PAIRS = 5
 
 
 def diagnosis(
-    frame: Frame, run: RunReader, how: IntervalOptions, *, min_n: int = 20
+    frame: TurnFrame, run: RunReader, how: IntervalOptions, *, min_n: int = 20
 ) -> dict[str, Any]:
     """The waterfall of every degradation, what each costs at which stage, and slices of the first.
 
     A stage that no session has, or that changes nothing by design of the agent, is left out by
     name: the loss that it would divide is told as one.
     """
-    asked = {stage: None for c in frame.conditions if (stage := split_condition(c)[1])}
+    asked = {stage: None for c in frame.conditions if (stage := split_stage(c)[1])}
     left_out = [
         {"stage": stage, "why": why, "sessions": many}
         for stage, (why, many) in ((run.meta("plan") or {}).get("left_out") or {}).items()
@@ -60,7 +60,7 @@ def diagnosis(
         del asked[pointed]
         left_out.append({"stage": pointed, "why": IGNORES, "sessions": len(frame.sessions)})
     stages = sorted(asked, key=lambda stage: list(STAGES).index(stage.partition(":")[0]))
-    whole = [c for c in frame.conditions if not split_condition(c)[1] and not kind_of_fault(c)]
+    whole = [c for c in frame.conditions if not split_stage(c)[1] and not kind_of_fault(c)]
     chains = {condition: _chain(frame, condition, stages) for condition in whole}
     falls = [_fall(frame, condition, chain, how) for condition, chain in chains.items()]
     return {
@@ -74,7 +74,7 @@ def diagnosis(
     }
 
 
-def in_words(found: dict[str, Any]) -> list[str]:
+def diagnosis_sentences(found: dict[str, Any]) -> list[str]:
     """What each degradation costs at which stage, a sentence each."""
     lines: list[str] = []
     for cost in found["costs"]:
@@ -99,7 +99,7 @@ def _points(figure: dict[str, Any]) -> str:
     return f"{100 * figure['estimate']:.1f}{span}".replace("-", "−")
 
 
-def _chain(frame: Frame, condition: str, stages: Sequence[str]) -> Chain:
+def _chain(frame: TurnFrame, condition: str, stages: Sequence[str]) -> Chain:
     """Rows of each stage, of the sessions that have all of them."""
     names = [condition]
     for stage in stages:
@@ -115,7 +115,7 @@ def _chain(frame: Frame, condition: str, stages: Sequence[str]) -> Chain:
     return [(stage, mask & kept) for stage, mask in zip((WHOLE, *stages), masks, strict=True)]
 
 
-def _fall(frame: Frame, condition: str, chain: Chain, how: IntervalOptions) -> dict[str, Any]:
+def _fall(frame: TurnFrame, condition: str, chain: Chain, how: IntervalOptions) -> dict[str, Any]:
     top = headline(frame, chain[-1][1], how)["strict"][HEADLINE]["truthfulness_score"]
     score = headline(frame, chain[0][1], how)
     losses: list[dict[str, Any]] = [
@@ -154,7 +154,9 @@ def _name(stage: str, later: str) -> str:
     return " and ".join(LOSSES[name] for name in names[start:end])
 
 
-def _costs(frame: Frame, chains: dict[str, Chain], how: IntervalOptions) -> list[dict[str, Any]]:
+def _costs(
+    frame: TurnFrame, chains: dict[str, Chain], how: IntervalOptions
+) -> list[dict[str, Any]]:
     """Per degradation, of how many points of its cost each stage that has a picture takes."""
     if "clean" not in chains:
         return []
@@ -177,7 +179,9 @@ def _costs(frame: Frame, chains: dict[str, Chain], how: IntervalOptions) -> list
     return found
 
 
-def _slices(frame: Frame, chain: Chain, how: IntervalOptions, min_n: int) -> list[dict[str, Any]]:
+def _slices(
+    frame: TurnFrame, chain: Chain, how: IntervalOptions, min_n: int
+) -> list[dict[str, Any]]:
     kinds = [d for d in dimensions(frame) if d.name != "quality"]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for (stage, one), (later, more) in pairwise(chain):
@@ -192,16 +196,16 @@ def _slices(frame: Frame, chain: Chain, how: IntervalOptions, min_n: int) -> lis
     return list(rows.values())
 
 
-def _looks(frame: Frame, run: RunReader) -> tuple[bool, bool]:
+def _looks(frame: TurnFrame, run: RunReader) -> tuple[bool, bool]:
     """Whether an agent that is not always right says the same with a box as without, every time,
     and whether what it says to a first question ever changes with the picture."""
-    whole = frame.only([c for c in frame.conditions if not split_condition(c)[1]])
+    whole = frame.only([c for c in frame.conditions if not split_stage(c)[1]])
     if bool((whole["score"][whole["scored"]] > 0).all()):
         return False, True
     first: dict[str, list[str]] = {}
     said: dict[tuple[str, str, int], str | None] = {}
     pointed: dict[tuple[str, str, int], str | None] = {}
-    sessions, turns = msgspec.json.Decoder(SessionPart), msgspec.json.Decoder(TurnText)
+    sessions, turns = msgspec.json.Decoder(CountedSession), msgspec.json.Decoder(ResultText)
     for record, rows in run.raw():
         session = run.decoded(sessions, record)
         if session.stage in BLIND:
@@ -209,7 +213,7 @@ def _looks(frame: Frame, run: RunReader) -> tuple[bool, bool]:
         into = pointed if session.stage else said
         for row, *_ in rows:
             turn = run.decoded(turns, row)
-            key = session.id, split_condition(session.degradation)[0], turn.turn_index
+            key = session.id, split_stage(session.degradation)[0], turn.turn_index
             into[key] = None if turn.reply is None else turn.reply.text
             if not session.stage and turn.turn_index == 0 and turn.reply is not None:
                 first.setdefault(turn.query, []).append(turn.reply.text)

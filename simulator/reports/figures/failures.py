@@ -12,7 +12,7 @@ from mmrag.errors import MmragError
 from mmrag.files.images import LazyImage, data_uri, jpeg
 from mmrag.records import Evidence, Session, Step, Turn, TurnResult
 from simulator.reports.figures.slices import UNLABELLED, Dimension
-from simulator.reports.read.turn_frame import OWN, Frame, kind_of
+from simulator.reports.read.turn_frame import OWN, TurnFrame, kind_and_severity
 from simulator.store.run_reader import RunReader
 
 SIDE = 420
@@ -26,7 +26,7 @@ _REPEATED = {"stage": 1.0, "degradation": 0.6, "quality": 0.4, "domain": 0.4, "q
 """What a failure loses for each one like it that was chosen already."""
 
 
-def choose_failures(frame: Frame, count: int) -> list[tuple[int, list[str]]]:
+def choose_failures(frame: TurnFrame, count: int) -> list[tuple[int, list[str]]]:
     """Rows of the most instructive failures with the reasons, no conversation twice.
 
     An answer that is wrong counts more than a miss; being sure of it, having had the right
@@ -42,7 +42,7 @@ def choose_failures(frame: Frame, count: int) -> list[tuple[int, list[str]]]:
     sure = np.nan_to_num(frame["confidence"])
     had = frame.is_a("stage", "not used") | frame.is_a("stage", "misread")
     ended, lost = _ended(frame), _right_when_clean(frame)
-    severity = np.array([kind_of(n)[1] or 3 for n in frame.names("degradation")] or [0])
+    severity = np.array([kind_and_severity(n)[1] or 3 for n in frame.names("degradation")] or [0])
     early = (6 - severity[frame["degradation"]]) / 5
     weight = (3.0 * wrong + 2.0 * sure * wrong + 1.5 * had + 1.0 * ended + (1.5 + early) * lost)[
         rows
@@ -62,7 +62,7 @@ def choose_failures(frame: Frame, count: int) -> list[tuple[int, list[str]]]:
 
 
 def describe(
-    run: RunReader, frame: Frame, row: int, reasons: list[str], kinds: Sequence[Dimension]
+    run: RunReader, frame: TurnFrame, row: int, reasons: list[str], kinds: Sequence[Dimension]
 ) -> dict[str, Any]:
     """One failure as the report shows it: question, replies, evidence and picture.
 
@@ -123,7 +123,7 @@ def _labels(kinds: Sequence[Dimension], row: int) -> list[str]:
     return [name for name in names if name != UNLABELLED]
 
 
-def outcome_of_row(frame: Frame, row: int) -> str:
+def outcome_of_row(frame: TurnFrame, row: int) -> str:
     """The outcome of a row in words."""
     from simulator.reports.read.turn_frame import OUTCOMES
 
@@ -142,7 +142,9 @@ def thumbnail(image: LazyImage) -> str | None:
     return data_uri(jpeg(small, 72, optimize=True))
 
 
-def _varied(frame: Frame, order: NDArray[Any], weights: dict[int, float], count: int) -> list[int]:
+def _varied(
+    frame: TurnFrame, order: NDArray[Any], weights: dict[int, float], count: int
+) -> list[int]:
     chosen: list[int] = []
     sessions: set[int] = set()
     seen: dict[tuple[str, int], int] = {}
@@ -171,14 +173,14 @@ def _varied(frame: Frame, order: NDArray[Any], weights: dict[int, float], count:
     return chosen
 
 
-def _ended(frame: Frame) -> NDArray[np.bool_]:
+def _ended(frame: TurnFrame) -> NDArray[np.bool_]:
     """The last turn that took place in a conversation that was cut."""
     kept = frame["kept"]
     following = np.r_[frame["unit"][1:] == frame["unit"][:-1], False]
     return kept & following & ~np.r_[kept[1:], False]
 
 
-def _right_when_clean(frame: Frame) -> NDArray[np.bool_]:
+def _right_when_clean(frame: TurnFrame) -> NDArray[np.bool_]:
     if "clean" not in frame.conditions:
         return np.zeros(len(frame), bool)
     right = frame.condition("clean") & frame["scored"] & (frame["score"] > 0)

@@ -17,13 +17,13 @@ from mmrag.metrics.headline import (
     rates,
     ratios,
 )
-from simulator.reports.read.session_sums import Mask, Units, view_sums, view_values
-from simulator.reports.read.turn_frame import OUTCOMES, Frame
+from simulator.reports.read.session_sums import ConversationSums, Mask, view_sums, view_values
+from simulator.reports.read.turn_frame import OUTCOMES, TurnFrame
 
 
-def headline(frame: Frame, rows: Mask, how: IntervalOptions) -> dict[str, Any]:
+def headline(frame: TurnFrame, rows: Mask, how: IntervalOptions) -> dict[str, Any]:
     """All three protocols over some rows (whole conversations)."""
-    units = Units(frame, rows)
+    units = ConversationSums(frame, rows)
     sums = {view: view_sums(frame, units, view) for view in VIEWS}
     views = {view: rates(sums[view], how) for view in VIEWS}
     is_bounded = "bounds" in views[HEADLINE]["truthfulness_score"]
@@ -42,7 +42,7 @@ def headline(frame: Frame, rows: Mask, how: IntervalOptions) -> dict[str, Any]:
     }
 
 
-def conversation_scores(frame: Frame, units: Units) -> tuple[Floats, Floats]:
+def conversation_scores(frame: TurnFrame, units: ConversationSums) -> tuple[Floats, Floats]:
     """Per unit (correct − incorrect)/turns after the stop, and whether it has one."""
     counted, values = view_values(frame, HEADLINE)
     size = units.sums(where=counted)
@@ -51,7 +51,12 @@ def conversation_scores(frame: Frame, units: Units) -> tuple[Floats, Floats]:
 
 
 def _conversations(
-    frame: Frame, units: Units, lived: Sums, how: IntervalOptions, *, is_bounded: bool
+    frame: TurnFrame,
+    units: ConversationSums,
+    lived: Sums,
+    how: IntervalOptions,
+    *,
+    is_bounded: bool,
 ) -> dict[str, Any]:
     score = 2 * lived.right + lived.missing - lived.counted
     kept, planned = units.sums(frame["kept"]), units.sums()
@@ -71,7 +76,7 @@ def _conversations(
     }
 
 
-def _struck(frame: Frame, score: Floats, scored: Mask) -> Mask:
+def _struck(frame: TurnFrame, score: Floats, scored: Mask) -> Mask:
     """Units in which two consecutive scored turns failed, cut or not."""
     number, failed = frame["unit"][scored], score[scored] <= 0
     pairs = failed[1:] & failed[:-1] & (number[1:] == number[:-1])
@@ -79,7 +84,7 @@ def _struck(frame: Frame, score: Floats, scored: Mask) -> Mask:
 
 
 def _official(
-    frame: Frame, rows: Mask, units: Units, protocol: str, *, stop_first: bool
+    frame: TurnFrame, rows: Mask, units: ConversationSums, protocol: str, *, stop_first: bool
 ) -> dict[str, Any]:
     """A public kit's figures, its rules for replies and its quirks included (docs/scoring.md)."""
     right, missed, wrong = frame.shares(f"{protocol}:")

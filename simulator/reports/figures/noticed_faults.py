@@ -10,10 +10,12 @@ from mmrag.metrics.headline import Floats, IntervalOptions
 from simulator.faults.fault_kinds import KINDS, WRONG_INPUT, kind_of_fault
 from simulator.reports.figures.slices import Dimension
 from simulator.reports.read.session_sums import Mask, columns_of_ratios
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.turn_frame import TurnFrame
 
 
-def noticing(frame: Frame, kinds: list[Dimension], how: IntervalOptions) -> dict[str, Any] | None:
+def noticing(
+    frame: TurnFrame, kinds: list[Dimension], how: IntervalOptions
+) -> dict[str, Any] | None:
     """Per fault of input the share of turns that noticed; None for a run without.
 
     To notice is to ask back, to say that something is wrong, or to abstain. A false alarm is the
@@ -41,7 +43,7 @@ def noticing(frame: Frame, kinds: list[Dimension], how: IntervalOptions) -> dict
 
 
 def _slices(
-    frame: Frame, kinds: list[Dimension], every: Mask, healthy: Mask, how: IntervalOptions
+    frame: TurnFrame, kinds: list[Dimension], every: Mask, healthy: Mask, how: IntervalOptions
 ) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for dimension in kinds:
@@ -60,7 +62,7 @@ def _slices(
     return found
 
 
-def _shares(frame: Frame, masks: list[Mask], how: IntervalOptions) -> list[dict[str, Any]]:
+def _shares(frame: TurnFrame, masks: list[Mask], how: IntervalOptions) -> list[dict[str, Any]]:
     """Of each mask the share that noticed, resampling conversations."""
     many, noticed = len(frame.sessions), frame["noticed"] == 1
 

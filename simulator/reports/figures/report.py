@@ -19,27 +19,27 @@ from simulator.reports.figures.failures import choose_failures, describe
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.measure_tables import measured
 from simulator.reports.figures.noticed_faults import noticing
-from simulator.reports.figures.robustness import robustness, stages
+from simulator.reports.figures.robustness import failing_stages, robustness
 from simulator.reports.figures.searches import retrieval
 from simulator.reports.figures.slices import dimensions, slice_table, standouts
-from simulator.reports.figures.survival import conversation, history_errors
+from simulator.reports.figures.survival import conversation_survival, history_errors
 from simulator.reports.figures.turns import all_turns
 from simulator.reports.figures.wearers import wearers
 from simulator.reports.losses.hearing_losses import hearing_losses
 from simulator.reports.losses.link_losses import link_losses
-from simulator.reports.read.turn_frame import Frame, kind_of, load_frame
-from simulator.run.results.turn_results import (
-    completion,
+from simulator.reports.read.turn_frame import TurnFrame, kind_and_severity, load_turn_frame
+from simulator.run.results.run_scoring import (
     deaf_notes,
     language_note,
     main_of,
     nothing_scored,
     run_state,
     verdict_cure,
+    who_completes,
 )
 from simulator.run.run_config import GLASSES, RunConfig, command_of
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.stage_names import split_condition
+from simulator.stages.stage_names import split_stage
 from simulator.store.run_reader import RunReader
 
 SCHEMA_VERSION = 1
@@ -80,9 +80,9 @@ class LoadedRun:
     name: str
     run: RunReader
     config: RunConfig | None
-    frame: Frame
+    frame: TurnFrame
     """Of the whole questions: what was handed over at a stage stands in `staged` alone."""
-    staged: Frame | None = None
+    staged: TurnFrame | None = None
     """Everything, where the run handed stages of the truth over."""
 
 
@@ -97,7 +97,7 @@ def load_report_runs(
         "agent_errors", configs, readers, "unscored", "--agent-errors"
     )
     policy = StopPolicy.parse(stop, seed=configs[0].seed if configs[0] else options.seed)
-    frames = [load_frame(run, stop=policy, agent_errors=errors) for run in readers]
+    frames = [load_turn_frame(run, stop=policy, agent_errors=errors) for run in readers]
     names = _names(readers)
     loaded = [
         LoadedRun(name, run, config, *_apart(frame))
@@ -106,8 +106,8 @@ def load_report_runs(
     return loaded, policy, errors
 
 
-def _apart(frame: Frame) -> tuple[Frame, Frame | None]:
-    whole = [name for name in frame.conditions if not split_condition(name)[1]]
+def _apart(frame: TurnFrame) -> tuple[TurnFrame, TurnFrame | None]:
+    whole = [name for name in frame.conditions if not split_stage(name)[1]]
     return (frame, None) if whole == frame.conditions else (frame.only(whole), frame)
 
 
@@ -148,7 +148,7 @@ def build_report(
     }
 
 
-def main_condition(frame: Frame) -> str:
+def main_condition(frame: TurnFrame) -> str:
     """The condition that stands for a run: clean where there is one."""
     return main_of(frame.conditions)
 
@@ -170,11 +170,16 @@ def opening_figures(
         "name": item.name,
         "main": main,
         "conditions": [
-            {"name": name, "kind": kind_of(name)[0], "severity": kind_of(name)[1], **figures}
+            {
+                "name": name,
+                "kind": kind_and_severity(name)[0],
+                "severity": kind_and_severity(name)[1],
+                **figures,
+            }
             for name, figures in headlines.items()
         ],
         "robustness": robustness(frame, headlines, kinds, how, min_n=min_n),
-        "stages": stages(frame),
+        "stages": failing_stages(frame),
         **(
             {}
             if item.staged is None
@@ -217,10 +222,10 @@ def _run(
         **({} if (link := link_losses(frame, headlines, how)) is None else {"link": link}),
         "slices": tables,
         "conversation": {
-            "main": conversation(frame, rows, stop=stop),
+            "main": conversation_survival(frame, rows, stop=stop),
             "degraded": None
             if degraded is None
-            else conversation(frame, degraded, stop=stop, other_rules=False),
+            else conversation_survival(frame, degraded, stop=stop, other_rules=False),
         },
         "history": None if counterpart is None else history_errors(frame, counterpart.frame, main),
         "retrieval": {
@@ -280,7 +285,7 @@ def _warnings(loaded: Sequence[LoadedRun]) -> list[str]:
             "figures are not comparable. `mmrag judge run` gives them the same one."
         )
     for item in loaded:
-        warning = run_state(item.run).warning(item.name, completion(item.run))
+        warning = run_state(item.run).warning(item.name, who_completes(item.run))
         if warning is not None:
             found.append(warning)
         if item.frame.error_texts is not None:

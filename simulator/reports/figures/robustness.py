@@ -17,19 +17,19 @@ from simulator.reports.figures.slices import Dimension
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.paired_turns import (
     Pairs,
+    change_standouts,
     match,
-    moved_differently,
     rate_differences,
     slice_differences,
 )
 from simulator.reports.read.session_sums import Mask, view_values
-from simulator.reports.read.turn_frame import Frame, kind_of
+from simulator.reports.read.turn_frame import TurnFrame, kind_and_severity
 
 ALPHA = 0.05
 
 
 def robustness(
-    frame: Frame,
+    frame: TurnFrame,
     headlines: dict[str, Any],
     kinds: list[Dimension],
     how: IntervalOptions,
@@ -58,7 +58,7 @@ def robustness(
     }
 
 
-def changes_from_clean(frame: Frame, how: IntervalOptions) -> list[dict[str, Any]]:
+def changes_from_clean(frame: TurnFrame, how: IntervalOptions) -> list[dict[str, Any]]:
     """Each other condition's change of truthfulness, paired and tested, Holm over all of them."""
     if "clean" not in frame.conditions:
         return []
@@ -87,7 +87,7 @@ def largest_loss(points: Sequence[dict[str, Any]]) -> int | None:
     return place if change < 0 else None
 
 
-def stages(frame: Frame) -> list[dict[str, Any]]:
+def failing_stages(frame: TurnFrame) -> list[dict[str, Any]]:
     """Per condition: where scored turns ended, and how often each step of the work succeeded."""
     return [
         _stages_of(frame, name, frame.condition(name) & frame["scored"])
@@ -95,10 +95,10 @@ def stages(frame: Frame) -> list[dict[str, Any]]:
     ]
 
 
-def _stages_of(frame: Frame, name: str, rows: Mask) -> dict[str, Any]:
+def _stages_of(frame: TurnFrame, name: str, rows: Mask) -> dict[str, Any]:
     whole = int(rows.sum())
     counts = {stage: int((rows & frame.is_a("stage", stage)).sum()) for stage in STAGES}
-    kind, severity = kind_of(name)
+    kind, severity = kind_and_severity(name)
     found: dict[str, Any] = {
         "condition": name,
         "kind": kind,
@@ -115,7 +115,7 @@ def _stages_of(frame: Frame, name: str, rows: Mask) -> dict[str, Any]:
 
 
 def _point(name: str, headlines: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    kind, severity = kind_of(name)
+    kind, severity = kind_and_severity(name)
     clean = headlines["clean"]["strict"][HEADLINE]["truthfulness_score"]
     relative = None
     if clean["estimate"] and (clean["low"] or 0) > 0 and change["estimate"] is not None:
@@ -130,7 +130,7 @@ def _point(name: str, headlines: dict[str, Any], change: dict[str, Any]) -> dict
     }
 
 
-def _fault(frame: Frame, name: str, rows: Mask) -> dict[str, Any] | None:
+def _fault(frame: TurnFrame, name: str, rows: Mask) -> dict[str, Any] | None:
     """What a fault does, how many of the turns asked felt it, and how many came to nothing."""
     kind = kind_of_fault(name)
     if kind is None:
@@ -144,7 +144,9 @@ def _fault(frame: Frame, name: str, rows: Mask) -> dict[str, Any] | None:
     }
 
 
-def _curves(frame: Frame, headlines: dict[str, Any], how: IntervalOptions) -> list[dict[str, Any]]:
+def _curves(
+    frame: TurnFrame, headlines: dict[str, Any], how: IntervalOptions
+) -> list[dict[str, Any]]:
     """Per kind the truthfulness at each severity and the area under it.
 
     0 is clean; of a noise it is the question said in quiet, where that was asked, so that the
@@ -161,7 +163,7 @@ def _curves(frame: Frame, headlines: dict[str, Any], how: IntervalOptions) -> li
     curves: list[dict[str, Any]] = []
     for kind, members in _kinds(frame).items():
         at = [0, *(severity for severity, _ in members)]
-        start = start_of(kind, frame.conditions)
+        start = severity_zero(kind, frame.conditions)
         columns = [frame.conditions.index(start), *(column for _, column in members)]
         held = (headlines[frame.conditions[column]] for column in columns)
         if any(one["strict"][HEADLINE]["truthfulness_score"]["estimate"] is None for one in held):
@@ -191,12 +193,12 @@ def _curves(frame: Frame, headlines: dict[str, Any], how: IntervalOptions) -> li
     return curves
 
 
-def start_of(kind: str, conditions: Sequence[str]) -> str:
+def severity_zero(kind: str, conditions: Sequence[str]) -> str:
     """The condition of a kind's severity 0."""
     return QUIET if kind in SPOKEN and QUIET in conditions else "clean"
 
 
-def _by_condition(frame: Frame) -> tuple[Floats, Floats]:
+def _by_condition(frame: TurnFrame) -> tuple[Floats, Floats]:
     """Session × condition: sum of scores, and number of turns that count."""
     counted, values = view_values(frame, HEADLINE)
     many, width = len(frame.sessions), len(frame.conditions)
@@ -207,11 +209,11 @@ def _by_condition(frame: Frame) -> tuple[Floats, Floats]:
     return tops.astype(float), sizes.astype(float)
 
 
-def _kinds(frame: Frame) -> dict[str, list[tuple[int, int]]]:
+def _kinds(frame: TurnFrame) -> dict[str, list[tuple[int, int]]]:
     """Kind → its (severity, column) in order of severity."""
     kinds: dict[str, list[tuple[int, int]]] = {}
     for column, name in enumerate(frame.conditions):
-        kind, severity = kind_of(name)
+        kind, severity = kind_and_severity(name)
         if kind != "clean" and severity:
             kinds.setdefault(kind, []).append((severity, column))
     return {kind: sorted(members) for kind, members in kinds.items()}
@@ -228,7 +230,7 @@ def _trapezoid(at: list[int]) -> Floats:
 
 
 def _slices(
-    frame: Frame, clean: Mask, kinds: list[Dimension], how: IntervalOptions, min_n: int
+    frame: TurnFrame, clean: Mask, kinds: list[Dimension], how: IntervalOptions, min_n: int
 ) -> dict[str, Any]:
     """Per slice the change from clean to all degradations together, conversations paired."""
     pairs = [
@@ -246,7 +248,7 @@ def _slices(
     )
     about = [d for d in kinds if d.name != "quality"]
     table = slice_differences(joined, about, how, min_n=min_n)
-    standouts = moved_differently(joined, about)
+    standouts = change_standouts(joined, about)
     worse = [entry for entry in standouts["found"] if entry["difference"] < 0]
     found = {(entry["dimension"], entry["slice"]): entry["p_holm"] for entry in worse}
     lost = [

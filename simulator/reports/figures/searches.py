@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from simulator.reports.read.session_sums import Mask
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.turn_frame import TurnFrame
 
 HITS = ("both", "image KG only", "web only", "neither")
 
 
-def retrieval(frame: Frame, rows: Mask) -> dict[str, Any] | None:
+def retrieval(frame: TurnFrame, rows: Mask) -> dict[str, Any] | None:
     """Turns by what was found (the entity, a right passage), and how they ended; None: unknown.
 
     A search that was not made found nothing; turns of which the data set says neither the entity
@@ -31,7 +31,7 @@ def retrieval(frame: Frame, rows: Mask) -> dict[str, Any] | None:
     }
 
 
-def _group(frame: Frame, name: str, rows: Mask, whole: int) -> dict[str, Any]:
+def _group(frame: TurnFrame, name: str, rows: Mask, whole: int) -> dict[str, Any]:
     n = int(rows.sum())
     score = frame["score"][rows]
     used = rows & (frame["used"] >= 0)

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from mmrag.metrics.headline import HEADLINE, RATES, Floats, IntervalOptions, figures_or_bounds
 from simulator.reports.read.session_sums import (
+    ConversationSums,
     Mask,
-    Units,
     by_session,
     columns_of_ratios,
     view_values,
 )
-from simulator.reports.read.turn_frame import OWN, Frame
+from simulator.reports.read.turn_frame import OWN, TurnFrame
 
 UNLABELLED = "not labelled"
 """Turns of which the data set does not say where they belong. Shown, never tested."""
@@ -78,7 +78,7 @@ DEFAULTS = {
 """What holds of a turn or picture of which nothing is said."""
 
 
-def dimensions(frame: Frame) -> list[Dimension]:
+def dimensions(frame: TurnFrame) -> list[Dimension]:
     """All dimensions, each with every slice that occurs, in a fixed order.
 
     Those that the data set brings come first, as its author asked for them; one that tells nearly
@@ -91,7 +91,7 @@ def dimensions(frame: Frame) -> list[Dimension]:
 
 
 def slice_table(
-    frame: Frame,
+    frame: TurnFrame,
     rows: Mask,
     how: IntervalOptions,
     *,
@@ -103,7 +103,7 @@ def slice_table(
     As in the headline, a turn after a stop is missing: where every turn is in one slice of a
     dimension, its slices average to the whole.
     """
-    units = Units(frame, rows)
+    units = ConversationSums(frame, rows)
     table: list[dict[str, Any]] = []
     found = dimensions(frame) if kinds is None else kinds
     counted, values = view_values(frame, HEADLINE)
@@ -175,7 +175,9 @@ def untested(table: Sequence[dict[str, Any]]) -> str:
     return f"p (Holm) is – where a slice has no label or fewer than {LEAST_SESSIONS} conversations."
 
 
-def standouts(frame: Frame, rows: Mask, *, kinds: list[Dimension] | None = None) -> dict[str, Any]:
+def standouts(
+    frame: TurnFrame, rows: Mask, *, kinds: list[Dimension] | None = None
+) -> dict[str, Any]:
     """Slices whose truthfulness differs from the rest of their dimension."""
     counted, values = view_values(frame, HEADLINE)
     chosen = np.flatnonzero(rows & counted)
@@ -300,7 +302,7 @@ def _hypotheses(tests: list[dict[str, Any]]) -> int:
 
 
 def _spread(
-    units: Units, kinds: list[Dimension], where: Mask, values: Floats | None = None
+    units: ConversationSums, kinds: list[Dimension], where: Mask, values: Floats | None = None
 ) -> Floats:
     """Sums per unit (row) and slice (column), all dimensions side by side."""
     chosen = np.flatnonzero(units.rows & where)
@@ -323,7 +325,7 @@ def _is_given(dimension: Dimension) -> bool:
     return dimension.slices not in ((UNLABELLED,), (DEFAULTS.get(dimension.name),))
 
 
-def _dimension(frame: Frame, name: str) -> Dimension:
+def _dimension(frame: TurnFrame, name: str) -> Dimension:
     if name == "turn":
         return _turns(frame)
     if name in _FLAG_NAMES:
@@ -341,7 +343,7 @@ def _dimension(frame: Frame, name: str) -> Dimension:
     return _used(name, names, codes)
 
 
-def _turns(frame: Frame) -> Dimension:
+def _turns(frame: TurnFrame) -> Dimension:
     codes = np.minimum(frame["turn"], _LAST_TURN - 1).astype(np.int32)
     last = int(codes.max(initial=0))
     names = [f"turn {i + 1}" for i in range(last + 1)]

@@ -11,18 +11,18 @@ from mmrag.metrics.statistics import wilson
 from mmrag.records import Outcome
 from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.paired_turns import match
-from simulator.reports.read.session_sums import Mask, Units
-from simulator.reports.read.turn_frame import OUTCOMES, Frame
+from simulator.reports.read.session_sums import ConversationSums, Mask
+from simulator.reports.read.turn_frame import OUTCOMES, TurnFrame
 from simulator.run.stop_policies import StopPolicy
 
 OTHER_RULES = ("never", "strikes(1)", "strikes(2)", "strikes(3)", "patience(0.5)", "patience(0.8)")
 
 
-def conversation(
-    frame: Frame, rows: Mask, *, stop: StopPolicy, other_rules: bool = True
+def conversation_survival(
+    frame: TurnFrame, rows: Mask, *, stop: StopPolicy, other_rules: bool = True
 ) -> dict[str, Any]:
     """Survival, ends, other stop rules and what stopping saved, over some whole conversations."""
-    units = Units(frame, rows)
+    units = ConversationSums(frame, rows)
     kept, planned = units.sums(frame["kept"]), units.sums()
     return {
         "stop": str(stop),
@@ -36,7 +36,9 @@ def conversation(
     }
 
 
-def history_errors(frame: Frame, with_references: Frame, condition: str) -> dict[str, Any] | None:
+def history_errors(
+    frame: TurnFrame, with_references: TurnFrame, condition: str
+) -> dict[str, Any] | None:
     """Later turns that failed: right with the references as history (inherited), or wrong again.
     Only turns that were asked and scored in both runs are compared, from the second turn on."""
     if condition not in with_references.conditions:
@@ -84,7 +86,7 @@ def _survival(kept: NDArray[Any], planned: NDArray[Any]) -> list[dict[str, Any]]
 
 
 def _ends(
-    frame: Frame, units: Units, kept: NDArray[Any], planned: NDArray[Any]
+    frame: TurnFrame, units: ConversationSums, kept: NDArray[Any], planned: NDArray[Any]
 ) -> list[dict[str, Any]]:
     """For each turn: the conversations it ended, and the stage at which it failed."""
     starts = frame.starts[units.present]
@@ -108,7 +110,7 @@ def _rules(stop: StopPolicy) -> list[str]:
     return list(dict.fromkeys([str(stop), *OTHER_RULES]))
 
 
-def _under(frame: Frame, units: Units, rule: str, seed: int) -> dict[str, Any]:
+def _under(frame: TurnFrame, units: ConversationSums, rule: str, seed: int) -> dict[str, Any]:
     """Figures if wearers had another patience. Unknown where that needs turns never asked."""
     apply = StopPolicy.parse(rule, seed=seed).rule
     values = [Outcome(name) for name in OUTCOMES]
@@ -142,7 +144,9 @@ def _under(frame: Frame, units: Units, rule: str, seed: int) -> dict[str, Any]:
     }
 
 
-def _saved(frame: Frame, rows: Mask, planned: NDArray[Any], kept: NDArray[Any]) -> dict[str, Any]:
+def _saved(
+    frame: TurnFrame, rows: Mask, planned: NDArray[Any], kept: NDArray[Any]
+) -> dict[str, Any]:
     """Turns, time and tokens that stopping saves: measured where they were asked all the same."""
     cut = rows & ~frame["kept"]
     asked = rows & frame["asked"]
@@ -162,7 +166,7 @@ def _saved(frame: Frame, rows: Mask, planned: NDArray[Any], kept: NDArray[Any]) 
     }
 
 
-def _histogram(frame: Frame, units: Units) -> list[dict[str, Any]]:
+def _histogram(frame: TurnFrame, units: ConversationSums) -> list[dict[str, Any]]:
     wins = units.sums((frame["score"] > 0) & frame["kept"] & frame["scored"]).astype(np.int64)
     counts = np.bincount(wins)
     return [{"turns": turns, "conversations": int(count)} for turns, count in enumerate(counts)]

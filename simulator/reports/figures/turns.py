@@ -6,14 +6,14 @@ from typing import Any
 
 from mmrag.records import outcome_word
 from simulator.reports.figures.failures import CUT, cut, outcome_of_row, reply_of
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.turn_frame import TurnFrame
 from simulator.store.run_reader import RunReader
 
 MOST_TURNS = 50
 """A run with more has its slices and its failures to be read by."""
 
 
-def all_turns(run: RunReader, frame: Frame) -> list[dict[str, Any]]:
+def all_turns(run: RunReader, frame: TurnFrame) -> list[dict[str, Any]]:
     """Question, what was heard of it, reply, reference and outcome of every turn; empty where there
     are too many."""
     if len(frame) > MOST_TURNS:

@@ -7,26 +7,26 @@ from typing import Any
 import numpy as np
 
 from mmrag.metrics.headline import IntervalOptions
-from simulator.ears.spoken_conditions import split
+from simulator.ears.spoken_conditions import split_spoken
 from simulator.reports.read.paired_turns import match, rate_differences
-from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.session_sums import ConversationSums, Mask, columns_of_ratios
+from simulator.reports.read.turn_frame import TurnFrame
 
 
-def hearing_losses(frame: Frame, how: IntervalOptions) -> list[dict[str, Any]] | None:
+def hearing_losses(frame: TurnFrame, how: IntervalOptions) -> list[dict[str, Any]] | None:
     """Per spoken condition; None for a run whose questions were all typed."""
     if "heard:words" not in frame.columns:
         return None
-    spoken = [name for name in frame.conditions if split(name)[1]]
+    spoken = [name for name in frame.conditions if split_spoken(name)[1]]
     found = [_of(frame, name, how) for name in spoken]
     return [one for one in found if one["heard"]]
 
 
-def _of(frame: Frame, name: str, how: IntervalOptions) -> dict[str, Any]:
+def _of(frame: TurnFrame, name: str, how: IntervalOptions) -> dict[str, Any]:
     rows = frame.condition(name)
     return {
         "condition": name,
-        "twin": split(name)[0],
+        "twin": split_spoken(name)[0],
         **_lost(frame, rows, name, how),
         "by_type": [
             {"query_type": kind, **found}
@@ -36,21 +36,21 @@ def _of(frame: Frame, name: str, how: IntervalOptions) -> dict[str, Any]:
     }
 
 
-def _lost(frame: Frame, rows: Mask, name: str, how: IntervalOptions) -> dict[str, Any]:
+def _lost(frame: TurnFrame, rows: Mask, name: str, how: IntervalOptions) -> dict[str, Any]:
     """Rates of what was lost in some turns, and what that did to them; intervals over sessions.
 
     `change`, `lost` and `won` are of the same `pairs`: every turn as the headline counts it, one
     after a stop as missing. Words, names and numbers are of the `heard` questions alone.
     """
     heard = rows & (frame["heard:words"] >= 0)
-    units = Units(frame, heard)
+    units = ConversationSums(frame, heard)
     counts = {
         of: (units.sums(frame[f"heard:{part}"], heard), units.sums(frame[f"heard:{of}"], heard))
         for of, part in (("words", "errors"), ("names", "names_lost"), ("numbers", "numbers_lost"))
     }
     tops, bottoms = (np.stack([pair[side] for pair in counts.values()], axis=1) for side in (0, 1))
     rates = columns_of_ratios(tops, bottoms, how)
-    twin = frame.condition(split(name)[0])
+    twin = frame.condition(split_spoken(name)[0])
     pairs = match(frame, twin, frame, rows)
     both, lost, won = pairs.flips()
     return {

@@ -9,9 +9,9 @@ import numpy as np
 
 from mmrag.metrics.headline import HEADLINE, IntervalOptions
 from mmrag.metrics.statistics import holm
-from simulator.link.profiles import split_link
+from simulator.link.device_profiles import split_link
 from simulator.reports.read.paired_turns import match, rate_differences
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.turn_frame import TurnFrame
 
 POINTS = 5.0
 """Points of truthfulness that the cheapest setting may cost, where nothing else is said."""
@@ -24,7 +24,7 @@ EXAMPLES = 20
 
 
 def link_losses(
-    frame: Frame, headlines: dict[str, Any], how: IntervalOptions, points: float = POINTS
+    frame: TurnFrame, headlines: dict[str, Any], how: IntervalOptions, points: float = POINTS
 ) -> dict[str, Any] | None:
     """Every link beside the same pictures without one, turns paired; None for a run without."""
     rows: list[dict[str, Any]] = []
@@ -93,7 +93,7 @@ def cheapest(rows: Sequence[dict[str, Any]], points: float) -> str | None:
     return min(good)[1] if good else None
 
 
-def _beside(frame: Frame, before: str, name: str, how: IntervalOptions) -> dict[str, Any]:
+def _beside(frame: TurnFrame, before: str, name: str, how: IntervalOptions) -> dict[str, Any]:
     pairs = match(frame, frame.condition(before), frame, frame.condition(name))
     both, lost, won = pairs.flips()
     return {

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from mmrag.partial_records import EntityPart, EvidencePart, ReferencePart, StepPart
+from mmrag.partial_records import PartialEntity, PartialEvidence, PartialReference, PartialStep
 
 STAGES = (
     "correct", "entity missed", "passage missed", "abstained", "not used", "misread", "unknown",
@@ -62,7 +62,7 @@ class EvidenceFate(msgspec.Struct):
         return "not used" if self.used is False else "misread"
 
 
-def truth_of(reference: ReferencePart, extra: EntityPart) -> TurnTruth:
+def truth_of(reference: PartialReference, extra: PartialEntity) -> TurnTruth:
     """What counts as right evidence, from a turn's reference and notes."""
     answering = {key for key, label in reference.grounding.items() if label == "answers"}
     pages = answering or set(reference.evidence)
@@ -74,8 +74,8 @@ def truth_of(reference: ReferencePart, extra: EntityPart) -> TurnTruth:
     )
 
 
-def trace_evidence(
-    trace: tuple[StepPart, ...], citations: tuple[str, ...], truth: TurnTruth
+def compare_evidence(
+    trace: tuple[PartialStep, ...], citations: tuple[str, ...], truth: TurnTruth
 ) -> EvidenceFate:
     """Compare the evidence of a trace with the truth."""
     found = EvidenceFate()
@@ -110,7 +110,7 @@ def trace_evidence(
     return found
 
 
-def _is_entity(item: EvidencePart, truth: TurnTruth) -> bool:
+def _is_entity(item: PartialEvidence, truth: TurnTruth) -> bool:
     if item.id in truth.entities or not truth.entities.isdisjoint(item.url.split("/")):
         return True  # pictures of a world's KG lie under their entity's id
     told = msgspec.json.decode(item.text, type=str).strip().lower()
@@ -127,13 +127,13 @@ class _Attributes(msgspec.Struct):
     entity_id: str = ""
 
 
-def _steps(steps: tuple[StepPart, ...]) -> Iterator[StepPart]:
+def _steps(steps: tuple[PartialStep, ...]) -> Iterator[PartialStep]:
     for step in steps:
         yield step
         yield from _steps(step.steps)
 
 
-def _evidence(trace: tuple[StepPart, ...]) -> Iterator[tuple[StepPart, EvidencePart]]:
+def _evidence(trace: tuple[PartialStep, ...]) -> Iterator[tuple[PartialStep, PartialEvidence]]:
     for step in _steps(trace):
         for item in step.evidence:
             yield step, item

@@ -12,8 +12,13 @@ from mmrag.metrics.headline import HEADLINE, RATES, SPANS, Floats, IntervalOptio
 from mmrag.metrics.statistics import cluster_permutations, holm, mcnemar
 from simulator.reports.figures.headline import conversation_scores
 from simulator.reports.figures.slices import LEAST_SESSIONS, UNLABELLED, Dimension, standouts_of
-from simulator.reports.read.session_sums import Mask, Units, columns_of_ratios, view_values
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.session_sums import (
+    ConversationSums,
+    Mask,
+    columns_of_ratios,
+    view_values,
+)
+from simulator.reports.read.turn_frame import TurnFrame
 
 PERMUTATIONS = 10_000
 _TURNS = 4096
@@ -24,8 +29,8 @@ _TURNS = 4096
 class Pairs:
     """Matched rows of two frames. `cluster` numbers the sessions, the same on both sides."""
 
-    first: Frame
-    second: Frame
+    first: TurnFrame
+    second: TurnFrame
     rows: NDArray[np.int64]
     """Rows of the first frame."""
     others: NDArray[np.int64]
@@ -65,7 +70,7 @@ class Pairs:
         return np.bincount(self.cluster[where], weights, self.clusters).astype(float)
 
 
-def match(first: Frame, rows: Mask, second: Frame, others: Mask) -> Pairs:
+def match(first: TurnFrame, rows: Mask, second: TurnFrame, others: Mask) -> Pairs:
     """Match rows of one condition on either side by session id and turn."""
     a, b = np.flatnonzero(rows), np.flatnonzero(others)
     place = {name: number for number, name in enumerate(first.sessions)}
@@ -129,7 +134,7 @@ def _bounded(pairs: Pairs, figures: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def conversation_means(pairs: Pairs) -> tuple[Mask, Floats, Floats]:
+def multi_turn_scores(pairs: Pairs) -> tuple[Mask, Floats, Floats]:
     """Which sessions have a multi-turn score on both sides, and each one's on either side."""
     sides: list[tuple[Floats, Floats]] = []
     for frame, rows, clusters in (
@@ -138,7 +143,7 @@ def conversation_means(pairs: Pairs) -> tuple[Mask, Floats, Floats]:
     ):
         chosen = np.zeros(len(frame), bool)
         chosen[rows] = True
-        units = Units(frame, chosen)
+        units = ConversationSums(frame, chosen)
         score, has = conversation_scores(frame, units)
         where = np.zeros(units.many, np.int64)
         where[frame["unit"][rows]] = clusters
@@ -154,9 +159,9 @@ def conversation_means(pairs: Pairs) -> tuple[Mask, Floats, Floats]:
     return (has > 0) & (has_too > 0), first, second
 
 
-def conversation_difference(pairs: Pairs, how: IntervalOptions) -> dict[str, Any]:
+def multi_turn_difference(pairs: Pairs, how: IntervalOptions) -> dict[str, Any]:
     """Paired difference of the multi-turn score."""
-    both, first, second = conversation_means(pairs)
+    both, first, second = multi_turn_scores(pairs)
     ones = both * 1.0
     return _with_tests([(second - first) * ones], [ones], how)[0]
 
@@ -202,7 +207,7 @@ def slice_differences(
     return table
 
 
-def moved_differently(pairs: Pairs, kinds: list[Dimension]) -> dict[str, Any]:
+def change_standouts(pairs: Pairs, kinds: list[Dimension]) -> dict[str, Any]:
     """Slices that changed more, or less, than the rest of their dimension, one after the other."""
     both, difference = pairs.difference(HEADLINE, "truthfulness_score")
     return standouts_of(

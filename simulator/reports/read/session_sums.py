@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from mmrag.metrics.headline import HEADLINE, RATES, Floats, IntervalOptions, Sums, figure
 from mmrag.metrics.statistics import bootstrap_replicates, percentile_interval
-from simulator.reports.read.turn_frame import Frame
+from simulator.reports.read.turn_frame import TurnFrame
 
 Mask = NDArray[np.bool_]
 
 
-def view_values(frame: Frame, view: str) -> tuple[Mask, dict[str, Floats]]:
+def view_values(frame: TurnFrame, view: str) -> tuple[Mask, dict[str, Floats]]:
     """Which turns count in a view, and what each is worth for each of `RATES`.
 
     As answered: the turns that were asked and scored. As experienced: turns after the stop count as
@@ -32,7 +32,7 @@ def view_values(frame: Frame, view: str) -> tuple[Mask, dict[str, Floats]]:
     return counted, dict(zip(RATES, (right, missed, wrong, right - wrong), strict=True))
 
 
-def view_sums(frame: Frame, units: Units, view: str) -> Sums:
+def view_sums(frame: TurnFrame, units: ConversationSums, view: str) -> Sums:
     """Per unit what a view comes to, for `mmrag.metrics.headline`."""
     counted, values = view_values(frame, view)
     unjudged = frame.unjudged & frame["kept"] if view == HEADLINE else frame.unjudged
@@ -66,10 +66,10 @@ def columns_of_ratios(tops: Floats, bottoms: Floats, how: IntervalOptions) -> li
     return found
 
 
-class Units:
+class ConversationSums:
     """Sums per unit of some rows of a frame."""
 
-    def __init__(self, frame: Frame, rows: Mask | None = None) -> None:
+    def __init__(self, frame: TurnFrame, rows: Mask | None = None) -> None:
         self.frame = frame
         self.rows = np.ones(len(frame), bool) if rows is None else rows
         self.number = frame["unit"]
@@ -91,7 +91,7 @@ class Units:
         return self.frame["session"][self.frame.starts[self.present]]
 
 
-def by_session(frame: Frame, tops: Floats, units: Units) -> Floats:
+def by_session(frame: TurnFrame, tops: Floats, units: ConversationSums) -> Floats:
     """Sums per session over all its conditions, one row per session of the run."""
     many, width = len(frame.sessions), tops.shape[1]
     cell = units.sessions.astype(np.int64)[:, None] * width + np.arange(width)

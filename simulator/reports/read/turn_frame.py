@@ -20,15 +20,15 @@ from numpy.typing import NDArray
 
 from mmrag.errors import StoreError
 from mmrag.metrics.scoring_protocols import StopRule
-from mmrag.partial_records import ReplyPart, ResultPart, SessionPart, VerdictPart
+from mmrag.partial_records import CountedReply, CountedResult, CountedSession, PartialVerdict
 from mmrag.records import NO_PICTURE, NOTHING_TO_JUDGE, Outcome, Status, Usage, heard_times
-from simulator.ears.recognition_losses import Loss, loss
-from simulator.reports.read.evidence import TurnTruth, trace_evidence, truth_of
+from simulator.ears.recognition_losses import RecognitionErrors, recognition_errors
+from simulator.reports.read.evidence import TurnTruth, compare_evidence, truth_of
 from simulator.reports.read.fault_notices import notices
 from simulator.reports.turn_shares import IN_KITS, OUTCOMES, SHARES, apply_stop, in_kits, shares_in
 from simulator.run.results.error_texts import ErrorTextCount, ErrorTexts
 from simulator.run.results.kit_scoring import OFFICIAL
-from simulator.run.results.turn_results import to_finish
+from simulator.run.results.run_scoring import how_to_finish
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
 
@@ -42,7 +42,7 @@ Column = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Frame:
+class TurnFrame:
     """Turns as columns, ordered by condition, then session, then turn. `unit` numbers the
     (condition, session) pairs; `starts` says at which row each begins."""
 
@@ -63,11 +63,11 @@ class Frame:
     def __len__(self) -> int:
         return len(self.columns["session"])
 
-    def rows(self, part: slice) -> Frame:
+    def rows(self, part: slice) -> TurnFrame:
         """Some of the rows, for whoever takes them bit by bit; `starts` stay those of all."""
         return replace(self, columns={name: cells[part] for name, cells in self.columns.items()})
 
-    def only(self, conditions: Sequence[str]) -> Frame:
+    def only(self, conditions: Sequence[str]) -> TurnFrame:
         """The rows of some conditions, as a frame of their own."""
         names = [name for name in self.conditions if name in conditions]
         place = np.array([names.index(n) if n in names else -1 for n in self.conditions], np.int32)
@@ -121,26 +121,26 @@ class Frame:
         return self.is_a("condition", name)
 
 
-def load_frame(
+def load_turn_frame(
     run: RunReader,
     *,
     stop: StopPolicy,
     agent_errors: str = "unscored",
-) -> Frame:
+) -> TurnFrame:
     """Read a run into columns. Raises `StoreError` when it holds no turn."""
     reading = _Reading(agent_errors)
     for record, turns in run.raw():
         reading.add(record, turns)
     if not reading.rows:
-        how = to_finish(run, run.folder)
+        how = how_to_finish(run, run.folder)
         raise StoreError(f"{run.folder}: no turn has been committed yet; {how} first.")
     return reading.frame(stop.rule)
 
 
-def kind_of(degradation: str) -> tuple[str, int | None]:
+def kind_and_severity(degradation: str) -> tuple[str, int | None]:
     """Kind and severity of a plain spec such as `low-light@3`; (`clean`, 0) for clean.
 
-    >>> kind_of("low-light@3"), kind_of("clean")
+    >>> kind_and_severity("low-light@3"), kind_and_severity("clean")
     (('low-light', 3), ('clean', 0))
     """
     if degradation == "clean":
@@ -149,7 +149,7 @@ def kind_of(degradation: str) -> tuple[str, int | None]:
     return (match[1], int(match[2])) if match else (re.sub(r"@[0-9.]+", "", degradation), None)
 
 
-_NO_REPLY = ReplyPart()
+_NO_REPLY = CountedReply()
 
 _TEXT = (
     "degradation", "quality", "status", "domain", "query_type", "dynamism", "popularity",
@@ -166,7 +166,7 @@ WHOLE = (
     "judge_input_tokens", "judge_output_tokens", "judge_calls",
 )  # fmt: skip
 """Columns of whole numbers."""
-HEARD = tuple(Loss.__struct_fields__)
+HEARD = tuple(RecognitionErrors.__struct_fields__)
 """Of a run with spoken questions, as `heard:words`: counts of words, names and numbers said and
 lost; not a number where a question was typed, or not heard at all."""
 REAL = (
@@ -206,9 +206,9 @@ class _Reading:
         """Rows of spoken questions, and what became of their words."""
         self.indexes = array("i")
         self.is_live = False
-        self._session = msgspec.json.Decoder(SessionPart)
-        self._result = msgspec.json.Decoder(ResultPart)
-        self._verdict = msgspec.json.Decoder(VerdictPart)
+        self._session = msgspec.json.Decoder(CountedSession)
+        self._result = msgspec.json.Decoder(CountedResult)
+        self._verdict = msgspec.json.Decoder(PartialVerdict)
         self._truths: tuple[str, list[TurnTruth]] = ("", [])
 
     def add(self, record: bytes, turns: Iterable[tuple[bytes, str, bytes | None]]) -> None:
@@ -228,7 +228,7 @@ class _Reading:
         capture = session.capture
         degradation = session.degradation
         quality = capture.quality if capture else NO_PICTURE
-        kind = kind_of(degradation)[0]
+        kind = kind_and_severity(degradation)[0]
         link = capture.degraded.link if capture and capture.degraded else None
         shared = {
             "session": number,
@@ -248,9 +248,9 @@ class _Reading:
 
     def _turn(
         self,
-        session: SessionPart,
+        session: CountedSession,
         shared: dict[str, Any],
-        result: ResultPart,
+        result: CountedResult,
         status: str,
         verdict: bytes | None,
     ) -> None:
@@ -263,7 +263,7 @@ class _Reading:
         votes = tuple(vote.outcome for vote in judged.votes) if judged else ()
         self.has_panel |= len(votes) > 1
         asked = status != Status.SKIPPED_AFTER_STOP
-        found = trace_evidence(reply.trace, reply.citations, truth)
+        found = compare_evidence(reply.trace, reply.citations, truth)
         abstained = reply.abstained or outcome is Outcome.MISSING
         stage = found.stage(correct=outcome.is_correct, abstained=abstained)
         replied = result.reply is not None
@@ -317,7 +317,7 @@ class _Reading:
         if result.heard is not None:
             rows, counts = self.heard
             rows.append(self.rows)
-            lost = loss(turn.query, result.heard.text)
+            lost = recognition_errors(turn.query, result.heard.text)
             for name in HEARD:
                 counts[name].append(getattr(lost, name))
         for key, value in turn.meta.items():
@@ -337,7 +337,7 @@ class _Reading:
             seconds.append(step.seconds)
         self.rows += 1
 
-    def _outcome(self, verdict: VerdictPart | None, status: str) -> Outcome:
+    def _outcome(self, verdict: PartialVerdict | None, status: str) -> Outcome:
         if self.agent_errors != "unscored" and status in (Status.AGENT_ERROR, Status.TIMEOUT):
             return Outcome(self.agent_errors)
         return Outcome.UNSCORED if verdict is None else verdict.outcome
@@ -347,7 +347,7 @@ class _Reading:
             return -1
         return self.names[column].setdefault(name, len(self.names[column]))
 
-    def frame(self, rule: StopRule) -> Frame:
+    def frame(self, rule: StopRule) -> TurnFrame:
         """Order the rows by condition and find what the stop rule cuts."""
         columns: dict[str, Column] = {}
         table = np.array(list(self.shares), float)
@@ -392,7 +392,7 @@ class _Reading:
         columns["scored"] = (outcome != 4) & ~skipped
         for prefix in ("", *(f"{protocol}:" for protocol in OFFICIAL)):
             apply_stop(columns, starts, sessions, rule, prefix)
-        return Frame(
+        return TurnFrame(
             sessions=sessions,
             conditions=conditions[0],
             columns=columns,
@@ -418,7 +418,7 @@ def _conditions(
 def _place(name: str) -> tuple[int, str, int]:
     from simulator.run.capture_optics import KINDS
 
-    kind, severity = kind_of(name)
+    kind, severity = kind_and_severity(name)
     return (KINDS.index(kind) if kind in KINDS else len(KINDS), kind, severity or 0)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from mmrag.partial_records import TurnText
+from mmrag.partial_records import ResultText
 from mmrag.records import Record
 from simulator.store.run_reader import RunReader
 
@@ -80,4 +80,4 @@ def replies_of(run: RunReader, degradation: str | None) -> Iterator[str]:
                 yield said.reply.text
 
 
-SAID = msgspec.json.Decoder(TurnText)
+SAID = msgspec.json.Decoder(ResultText)

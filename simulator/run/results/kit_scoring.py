@@ -18,7 +18,7 @@ OFFICIAL = ("crag-mm", "kddcup25")
 """The protocols whose kits read the replies themselves."""
 
 
-class ScoredReply(Record, frozen=True, kw_only=True):
+class TurnToScore(Record, frozen=True, kw_only=True):
     """A turn with what was said in it."""
 
     turn: TurnScore
@@ -29,7 +29,7 @@ class ScoredReply(Record, frozen=True, kw_only=True):
     """Whether the outcome is somebody's verdict on the reply."""
 
 
-def needs_judge(said: ScoredReply, protocol: str) -> bool:
+def needs_judge(said: TurnToScore, protocol: str) -> bool:
     """Whether a judge has to say what the reply is worth."""
     if said.item is None:
         return False
@@ -44,7 +44,7 @@ INVALID = "invalid question"
 """CRAG's answer to a false premise."""
 
 
-def as_in_kit(said: ScoredReply, protocol: str) -> TurnScore:
+def as_in_kit(said: TurnToScore, protocol: str) -> TurnScore:
     """The turn as a kit counts it. Other protocols take it as it stands; under `crag`, CRAG's
     string rules come before the judge, and what the printed rule makes of a false premise stands
     beside it.

@@ -10,8 +10,8 @@ from mmrag.errors import SpecError
 from mmrag.registry import unknown_name_message
 from simulator.studio.camera.photo_development import develop
 from simulator.studio.camera.scene_to_picture import described, seed_of, stage_unhidden
-from simulator.studio.camera.staging import Staged, focused
-from simulator.studio.camera.visibility import corners, focal, gazing, largest
+from simulator.studio.camera.staging import Staged, focus_view
+from simulator.studio.camera.view_geometry import aim_view, corners, focal, larger_side
 from simulator.studio.solid.scene_types import View, moved
 from simulator.studio.tracing.tracer import Traced, trace
 from simulator.world.pictures.scene import Rendered, Scene
@@ -42,12 +42,12 @@ def _traced(staged: Staged, scene: Scene) -> Traced:
 def _closer(staged: Staged, scene: Scene) -> Staged:
     """A step towards the thing, so that it fills the picture."""
     view, w, h = staged.view, scene.width, scene.height
-    middle, size = corners(staged.placed[0]).mean(0), largest(staged.placed[0])
+    middle, size = corners(staged.placed[0]).mean(0), larger_side(staged.placed[0])
     away = np.asarray(view.eye) - middle
     wanted = max(size * focal(view, w, h) / (0.7 * w), 0.16 + size / 2)
     near = middle + away * min(wanted / float(np.linalg.norm(away)), 1.0)
-    view = gazing(view._replace(eye=tuple(near.tolist())), middle, w, h, (0.5, 0.5))
-    return staged._replace(view=focused(view, staged.placed[0]))
+    view = aim_view(view._replace(eye=tuple(near.tolist())), middle, w, h, (0.5, 0.5))
+    return staged._replace(view=focus_view(view, staged.placed[0]))
 
 
 def _brighter(staged: Staged, _: Scene) -> Staged:
@@ -63,7 +63,9 @@ def _other_side(staged: Staged, scene: Scene) -> Staged:
     turn = Draws("other side", scene.key).pick("way", (-40.0, 40.0))
     eye = moved(turn=turn)[:3, :3] @ (np.asarray(view.eye) - middle) + middle
     moved_view: View = view._replace(eye=tuple(eye.tolist()))
-    return staged._replace(view=gazing(moved_view, middle, scene.width, scene.height, (0.5, 0.52)))
+    return staged._replace(
+        view=aim_view(moved_view, middle, scene.width, scene.height, (0.5, 0.52))
+    )
 
 
 AGAIN: dict[str, Callable[[Staged, Scene], Staged]] = {

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from simulator.studio.camera.staging import Staged, hide_names, thing_of
-from simulator.studio.camera.visibility import corners, framed
+from simulator.studio.camera.view_geometry import corners, frame_view
 from simulator.studio.solid.meshes import box, skin
 from simulator.studio.solid.scene_types import (
     Lamp,
@@ -89,7 +89,7 @@ def _view(
             tuple(eye.tolist()), tuple(middle.tolist()), roll=draw("roll", -1.5, 1.5), angle=angle,
             aperture=0.0015 * min(size, 1.0), focus=float(np.linalg.norm(eye - middle)),
         )  # fmt: skip
-        if found := framed(view, placed, scene.width, scene.height, (0.5, 0.52)):
+        if found := frame_view(view, placed, scene.width, scene.height, (0.5, 0.52)):
             return found
         distance *= 1.08
 

@@ -12,8 +12,8 @@ from mmrag.errors import SpecError
 from mmrag.records import Box, Polygon
 from simulator.studio.camera.photo_development import develop
 from simulator.studio.camera.product_shot import stage_product
-from simulator.studio.camera.staging import Staged, label_prints, place_of, stage
-from simulator.studio.camera.visibility import (
+from simulator.studio.camera.staging import Staged, place_of, prints_with_name, stage
+from simulator.studio.camera.view_geometry import (
     PrintSight,
     corners,
     look_at_print,
@@ -26,7 +26,7 @@ from simulator.studio.things.kinds import KINDS
 from simulator.studio.tracing.tracer import Traced, glance, trace
 from simulator.world.pictures.referents import is_attended
 from simulator.world.pictures.scene import Rendered, Scene
-from simulator.world.pictures.traits import Draws, unit
+from simulator.world.pictures.traits import Draws, hashed_number
 
 RENDERER = "traced-7"
 """The renderer and its version, raised whenever a pixel changes: encoders are trained on a version,
@@ -111,7 +111,7 @@ def stage_unhidden(scene: Scene) -> Staged:
 def _name_shown(scene: Scene, staged: Staged, owner: NDArray[np.int16]) -> float:
     """How much of the name of what is to be read is seen; none of it from behind."""
     main, (height, width) = staged.placed[0], owner.shape
-    names = label_prints(main.thing, scene.main)
+    names = prints_with_name(main.thing, scene.main)
     sights = [look_at_print(p, main, staged.view, width, height) for p in names]
     return max((_shown(s, owner) for s in sights if s.facing > _FACING), default=0 if names else 1)
 
@@ -170,7 +170,7 @@ def _can_be_set(text: str) -> bool:
 
 def seed_of(scene: Scene) -> int:
     """Where a scene's light paths start."""
-    return int(unit("paths", scene.key, scene.main.kind) * (1 << 30))
+    return int(hashed_number("paths", scene.key, scene.main.kind) * (1 << 30))
 
 
 def described(image: NDArray[np.uint8], scene: Scene, staged: Staged, traced: Traced) -> Rendered:

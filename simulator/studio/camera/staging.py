@@ -11,18 +11,23 @@ import msgspec
 import numpy as np
 
 from mmrag.errors import SpecError
-from simulator.studio.camera.visibility import (
-    approached,
+from simulator.studio.camera.view_geometry import (
+    approach_view,
     corners,
-    framed,
-    largest,
+    frame_view,
+    larger_side,
     look_at_print,
     project,
     usual_share,
 )
-from simulator.studio.camera.wearer_hands import held_up, holding, pointing, reaching
+from simulator.studio.camera.wearer_hands import (
+    held_thing,
+    holding_hand,
+    pointing_hand,
+    reaching_hand,
+)
+from simulator.studio.places.place_builder import Setting, Spot, Subject
 from simulator.studio.places.place_kinds import PLACES
-from simulator.studio.places.place_stage import Setting, Spot, Subject
 from simulator.studio.solid.scene_types import (
     Array,
     Light,
@@ -109,9 +114,9 @@ def stage(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
     view = _view(scene, placed, setting, draw, tried)
     placed = hide_names(scene, placed, view, turning=kind.stands in ("surface", "ground"))
     if scene.pointed_at:
-        hand = (pointing(scene.key, view, placed[0], (scene.width, scene.height)),)
+        hand = (pointing_hand(scene.key, view, placed[0], (scene.width, scene.height)),)
     else:
-        hand = reaching(scene.key, view, tried) if len(looks) == 1 else ()
+        hand = reaching_hand(scene.key, view, tried) if len(looks) == 1 else ()
     return Staged((*placed, *hand, *setting.placed), len(looks), light, view)
 
 
@@ -121,7 +126,7 @@ def thing_of(look: Look) -> Thing:
     return build(look)
 
 
-def label_prints(thing: Thing, look: Look) -> list[Print]:
+def prints_with_name(thing: Thing, look: Look) -> list[Print]:
     """The prints of a thing that say its name."""
     words = (look.label or "").lower().split()
     return [p for p in thing.prints if any(w in words for w in p.text.lower().split())]
@@ -212,7 +217,7 @@ def _view(
 ) -> View:
     w, h = scene.width, scene.height
     span = draw("size", 0.88, 1.12) * scene.entity_scale
-    pixels = usual_share(largest(placed[0])) * w * span
+    pixels = usual_share(larger_side(placed[0])) * w * span
     if not scene.attended:
         pixels /= 1 + 0.3 * (len(placed) - 1) ** 0.8
     lens = tried("lens", *_LENS)
@@ -231,11 +236,11 @@ def _view(
         path = _bent_over(placed[0].pose[:3, 3], path, tried("bent", *_BENT))
     shown = placed if scene.whole_others else placed[:1]
     while pixels > 8:
-        found = approached(view, path, shown, pixels, w, h, at)
+        found = approach_view(view, path, shown, pixels, w, h, at)
         if found and (not attended or pixels < 0.2 * w or _is_amid(found, placed[0], w, h)):
             if not scene.whole_others:
                 found = _aside(found, placed, w, h, at)
-            return focused(found, placed[0])
+            return focus_view(found, placed[0])
         pixels *= 0.85
     raise SpecError(
         f"a {scene.main.kind} and {len(placed) - 1} others do not fit into one picture of "
@@ -252,7 +257,7 @@ def _aside(
     seen = project(view, width, height, middles)[:, :2] / (width, height)
     over = np.maximum(_EDGE - seen.min(0), 0) - np.maximum(seen.max(0) - (1 - _EDGE), 0)
     u, v = np.asarray(at) + np.clip(over, -_TURNED, _TURNED)
-    return framed(view, placed[:1], width, height, (float(u), float(v))) or view
+    return frame_view(view, placed[:1], width, height, (float(u), float(v))) or view
 
 
 def _is_amid(view: View, item: Placed, width: int, height: int) -> bool:
@@ -262,7 +267,7 @@ def _is_amid(view: View, item: Placed, width: int, height: int) -> bool:
     return bool(math.hypot(x - width / 2, y - height / 2) < _AMID * min(width, height))
 
 
-def focused(view: View, item: Placed) -> View:
+def focus_view(view: View, item: Placed) -> View:
     """The same eye with a thing in focus; what is near is seen through a smaller lens."""
     away = float(np.linalg.norm(corners(item).mean(0) - np.asarray(view.eye)))
     return view._replace(focus=away, aperture=_APERTURE * min(away / _SHALLOW, 1.0))
@@ -279,12 +284,12 @@ def _bent_over(at: Array, path: Sequence[Array], degrees: float) -> list[Array]:
 
 def _readable_size(placed: Placed, scene: Scene) -> float:
     """Pixels of the larger side at which the name can be read."""
-    prints = label_prints(placed.thing, scene.main) or list(placed.thing.prints)
+    prints = prints_with_name(placed.thing, scene.main) or list(placed.thing.prints)
     if not prints:
         return 0.0
     cap = max(p.cap for p in prints)
     scale = READABLE * max(scene.width, 480) / 720
-    return min(scale / cap * largest(placed), 0.86 * max(scene.width, scene.height))
+    return min(scale / cap * larger_side(placed), 0.86 * max(scene.width, scene.height))
 
 
 def _held(
@@ -302,7 +307,7 @@ def _held(
         pixels = max(pixels, _readable_size(at, scene))
     flat = KINDS[scene.main.kind].stands == "flat"
     swing = 0.35 if scene.legible else 1.0
-    item = held_up(at, view, pixels, (scene.width, scene.height), tried, flat=flat, swing=swing)
+    item = held_thing(at, view, pixels, (scene.width, scene.height), tried, flat=flat, swing=swing)
     (item,) = hide_names(scene, (item,), view, turning=not flat)
-    view = focused(view, item)
-    return (item, holding(item, view, scene.key, flat=flat)), view
+    view = focus_view(view, item)
+    return (item, holding_hand(item, view, scene.key, flat=flat)), view

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator.studio.camera.visibility import axes, corners, focal, project
+from simulator.studio.camera.view_geometry import axes, corners, focal, project
 from simulator.studio.solid.scene_types import Array, Placed, View, moved, turned
 from simulator.studio.things.people import hand
 from simulator.world.pictures.traits import Draws
@@ -21,7 +21,7 @@ _BROAD = 0.085
 """What a hand can reach around; broader things are held at their side."""
 
 
-def held_up(
+def held_thing(
     item: Placed,
     view: View,
     pixels: float,
@@ -47,7 +47,7 @@ def held_up(
     return item._replace(pose=pose)
 
 
-def holding(item: Placed, view: View, key: str, *, flat: bool) -> Placed:
+def holding_hand(item: Placed, view: View, key: str, *, flat: bool) -> Placed:
     """The hand that holds a thing."""
     low, high = item.thing.bounds
     wide, deep, tall = (float(x) for x in high - low)
@@ -64,7 +64,7 @@ def holding(item: Placed, view: View, key: str, *, flat: bool) -> Placed:
     return Placed(hand(Draws("hands", key), "hold", grip=grip), pose, HAND)
 
 
-def reaching(key: str, view: View, tried: Draws) -> tuple[Placed, ...]:
+def reaching_hand(key: str, view: View, tried: Draws) -> tuple[Placed, ...]:
     """Now and then a hand that comes in from below, at the frame's edge."""
     if not tried.chance("reaches", 0.15):
         return ()
@@ -76,7 +76,7 @@ def reaching(key: str, view: View, tried: Draws) -> tuple[Placed, ...]:
     return (Placed(hand(Draws("hands", key), how, left=left), pose, HAND),)
 
 
-def pointing(key: str, view: View, item: Placed, frame: tuple[int, int]) -> Placed:
+def pointing_hand(key: str, view: View, item: Placed, frame: tuple[int, int]) -> Placed:
     """A hand that points at a thing: its finger ends before the thing's lower edge."""
     seen = project(view, *frame, corners(item))
     low, high = seen[:, :2].min(0), seen[:, :2].max(0)

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from simulator.studio.places.furnishing.vegetation import ivy
+from simulator.studio.places.place_builder import own
 from simulator.studio.places.place_materials import (
     BRASS,
     CLAY,
@@ -19,7 +20,6 @@ from simulator.studio.places.place_materials import (
     seed,
     tint,
 )
-from simulator.studio.places.place_stage import own
 from simulator.studio.solid.meshes import ball, box, joined, lathe, posed, sheet, shifted, tube
 from simulator.studio.solid.prints import BOLD, Sheet, showing, side_by_side
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned
@@ -34,7 +34,7 @@ from simulator.studio.solid.surfaces import (
     tiles,
 )
 from simulator.studio.things.shared_shapes import DARK_GLASS, Tray
-from simulator.world.pictures.traits import Draws, scale
+from simulator.world.pictures.traits import Draws, brighten
 
 STONE = Material((150, 146, 138), rough=0.85, grain="stone")
 LEAF = Material((62, 96, 48), rough=0.8, grain="leaf")
@@ -161,14 +161,14 @@ def _behind(draws: Draws) -> Array:
     room = tint(
         draws, "room", level=(0.62, 0.76) if lit else (0.2, 0.36), chroma=(0.01, 0.05), hue=(40, 90)
     )
-    page.fade(scale(room, 0.8), scale(room, 0.45))
-    page.box((0, 0, 1, 0.16), scale(room, 1.25))
+    page.fade(brighten(room, 0.8), brighten(room, 0.45))
+    page.box((0, 0, 1, 0.16), brighten(room, 1.25))
     for k in range(draws.count("things", 0, 3)):
         x, y = draws(f"x{k}", 0.1, 0.7), draws(f"y{k}", 0.25, 0.6)
         tall = draws(f"t{k}", 0.1, 0.5)
         page.box(
             (x, y, x + draws(f"w{k}", 0.1, 0.35), y + tall),
-            scale(tint(draws, f"c{k}", level=(0.2, 0.5)), 1.4 if lit else 0.7),
+            brighten(tint(draws, f"c{k}", level=(0.2, 0.5)), 1.4 if lit else 0.7),
         )
     if lit:
         page.disc(draws("lx", 0.3, 0.7), 0.2, 0.09, (255, 240, 205))
@@ -179,11 +179,11 @@ def _behind(draws: Draws) -> Array:
     if dress in ("curtains", "net"):
         wide = draws("wide", 0.14, 0.34)
         cover = np.where(dress == "net", 0.62, (u < wide) | (u > 1 - draws("other", 0.14, 0.34)))
-        page.blend(np.repeat(cover * folds, 2, 0), scale(cloth, 0.8))
+        page.blend(np.repeat(cover * folds, 2, 0), brighten(cloth, 0.8))
     elif dress == "blind":
         low = draws("drawn", 0.2, 0.9)
-        page.box((0, 0, 1, low), scale(cloth, 0.85))
-        page.box((0, low - 0.015, 1, low), scale(cloth, 0.6))
+        page.box((0, 0, 1, low), brighten(cloth, 0.85))
+        page.box((0, low - 0.015, 1, low), brighten(cloth, 0.6))
     elif dress == "plants":
         for k in range(14):
             page.disc(draws(f"px{k}", 0.1, 0.9), draws(f"py{k}", 0.72, 0.95), draws(f"r{k}", 0.03,

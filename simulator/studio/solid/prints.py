@@ -91,7 +91,7 @@ def small_print(draw: Draws, name: str = "small-print") -> tuple[str, ...]:
     return tuple(" ".join(lines).split()) * 3
 
 
-class Face(NamedTuple):
+class Font(NamedTuple):
     """A style of lettering."""
 
     file: str
@@ -105,31 +105,31 @@ class Face(NamedTuple):
     """Space added between letters, in parts of the size."""
 
 
-FACES: tuple[Face, ...] = (Face("DejaVuSans-Bold.ttf", 0.92),
-    Face("DejaVuSans-Bold.ttf", 0.7, True), Face("DejaVuSans-Bold.ttf", 0.82, True, 0.015, 0.02),
-    Face("DejaVuSans-Bold.ttf", 1.08, True, 0.0, 0.05),
-    Face("DejaVuSans.ttf", 0.9, True, 0.02, 0.1), Face("DejaVuSans-BoldOblique.ttf", 0.84),
-    Face("DejaVuSerif-Bold.ttf", 0.86), Face("DejaVuSerif-Bold.ttf", 0.78, True, 0.0, 0.03),
-    Face("STIXGeneralBol.ttf", 1.05), Face("STIXGeneralBol.ttf", 1.0, True, 0.0, 0.08),
-    Face("STIXGeneralBolIta.ttf", 1.1), Face("cmb10.ttf", 1.0, False, 0.012),
-    Face("cmb10.ttf", 0.92, True, 0.0, 0.04), Face("cmss10.ttf", 1.0, False, 0.035),
-    Face("cmss10.ttf", 1.0, True, 0.03, 0.1), Face("cmss10.ttf", 0.84, False, 0.03, 0.015),
-    Face("cmtt10.ttf", 0.9, False, 0.035))  # fmt: skip
+FACES: tuple[Font, ...] = (Font("DejaVuSans-Bold.ttf", 0.92),
+    Font("DejaVuSans-Bold.ttf", 0.7, True), Font("DejaVuSans-Bold.ttf", 0.82, True, 0.015, 0.02),
+    Font("DejaVuSans-Bold.ttf", 1.08, True, 0.0, 0.05),
+    Font("DejaVuSans.ttf", 0.9, True, 0.02, 0.1), Font("DejaVuSans-BoldOblique.ttf", 0.84),
+    Font("DejaVuSerif-Bold.ttf", 0.86), Font("DejaVuSerif-Bold.ttf", 0.78, True, 0.0, 0.03),
+    Font("STIXGeneralBol.ttf", 1.05), Font("STIXGeneralBol.ttf", 1.0, True, 0.0, 0.08),
+    Font("STIXGeneralBolIta.ttf", 1.1), Font("cmb10.ttf", 1.0, False, 0.012),
+    Font("cmb10.ttf", 0.92, True, 0.0, 0.04), Font("cmss10.ttf", 1.0, False, 0.035),
+    Font("cmss10.ttf", 1.0, True, 0.03, 0.1), Font("cmss10.ttf", 0.84, False, 0.03, 0.015),
+    Font("cmtt10.ttf", 0.9, False, 0.035))  # fmt: skip
 """Styles a family may be lettered in, all of them heavy enough to be read from a photograph."""
 
-SANS = Face("DejaVuSans.ttf", 0.95)
-BOLD = Face("DejaVuSans-Bold.ttf", 0.9)
-SERIF = Face("STIXGeneral.ttf", 1.05)
-BOOK = Face("cmr10.ttf")
+SANS = Font("DejaVuSans.ttf", 0.95)
+BOLD = Font("DejaVuSans-Bold.ttf", 0.9)
+SERIF = Font("STIXGeneral.ttf", 1.05)
+BOOK = Font("cmr10.ttf")
 """For running text."""
 
 
 @lru_cache(maxsize=64)
-def typeset(text: str, width: int, height: int, face: Face, lines: int = 1, align: str = "centre",
+def typeset(text: str, width: int, height: int, face: Font, lines: int = 1, align: str = "centre",
     valign: str = "centre") -> tuple[NDArray[np.uint8], float]:  # fmt: skip
     """A text as large as fits into width × height pixels: its mask, and the height of a capital."""
     if face.file.startswith("cm") and not text.isascii():
-        face = Face("STIXGeneralBol.ttf", 1.05, face.upper, 0.0, face.track)
+        face = Font("STIXGeneralBol.ttf", 1.05, face.upper, 0.0, face.track)
     text = text.upper() if face.upper else text
     if lacking := sorted({c for c in text if not c.isspace() and _is_lacking(face.file, c)}):
         raise SpecError(
@@ -174,8 +174,8 @@ def typeset(text: str, width: int, height: int, face: Face, lines: int = 1, alig
 
 
 @lru_cache(maxsize=64)
-def running(
-    words: tuple[str, ...], width: int, height: int, size: int, face: Face = BOOK
+def typeset_column(
+    words: tuple[str, ...], width: int, height: int, size: int, face: Font = BOOK
 ) -> NDArray[np.uint8]:
     """Words in justified lines of a size in pixels, as many as fill a column."""
     page = np.zeros((height, width), np.uint8)
@@ -210,7 +210,7 @@ def _word(word: str, file: str, size: int) -> NDArray[np.uint8]:
 
 
 def _draw_line(draw: ImageDraw.ImageDraw, line: str, left: float, base: float,
-    font: ImageFont.FreeTypeFont, face: Face) -> None:  # fmt: skip
+    font: ImageFont.FreeTypeFont, face: Font) -> None:  # fmt: skip
     thick = round(face.bold * font.size)
     if not face.track:
         draw.text((left + thick, base), line, 255, font, anchor="ls", stroke_width=thick)
@@ -220,13 +220,13 @@ def _draw_line(draw: ImageDraw.ImageDraw, line: str, left: float, base: float,
         draw.text((at, base), letter, 255, font, anchor="ls", stroke_width=thick)
 
 
-def _length(line: str, font: ImageFont.FreeTypeFont, face: Face) -> float:
+def _length(line: str, font: ImageFont.FreeTypeFont, face: Font) -> float:
     """Pixels that a line takes, squeezed and spaced."""
     more = face.track * max(len(line) - 1, 0) + 2 * face.bold
     return (font.getlength(line) + more * font.size) * face.squeeze * 1.01
 
 
-def _break(words: list[str], count: int, font: ImageFont.FreeTypeFont, face: Face) -> list[str]:
+def _break(words: list[str], count: int, font: ImageFont.FreeTypeFont, face: Font) -> list[str]:
     """Words in `count` lines, the longest as short as can be."""
     if count >= len(words):
         return words
@@ -372,7 +372,7 @@ class Sheet:
         mixed = place + (np.array(colour, np.float32) - place) * cover[..., None]
         place[...] = np.clip(mixed + 0.5, 0, 255).astype(np.uint8)
 
-    def text(self, text: str | None, box: Box, ink: Colour, face: Face = SANS, *, lines: int = 1,
+    def text(self, text: str | None, box: Box, ink: Colour, face: Font = SANS, *, lines: int = 1,
         align: str = "centre", valign: str = "centre", note: bool = True,
         edge: Colour | None = None, instead: str | None = None) -> Box | None:  # fmt: skip
         """Set a text as large as fits into a box, and note it as one that can be read.
@@ -409,7 +409,7 @@ class Sheet:
     def prose(self, box: Box, words: Sequence[str], size: float, ink: Colour) -> None:
         """Running text in a book's face; `size` is a part of the shorter side."""
         x0, y0, x1, y1 = self._pixels(box)
-        mask = running(tuple(words), x1 - x0, y1 - y0, max(round(size * self.unit), 4), BOOK)
+        mask = typeset_column(tuple(words), x1 - x0, y1 - y0, max(round(size * self.unit), 4), BOOK)
         self.blend(mask.astype(np.float32) / 255, ink, box)
 
     def fade(self, top: Colour, bottom: Colour) -> None:
@@ -422,7 +422,7 @@ class Sheet:
         fine = 3 if y1 - y0 < 8 * rows else 1  # set large and made smaller, so that it stays type
         size = max(int(fine * (y1 - y0) / rows / 1.3), 4)
         room = (fine * (x1 - x0), max(fine * (y1 - y0), round(1.3 * size) * rows))
-        mask = running(small_print(draw), *room, size, Face("DejaVuSans.ttf"))
+        mask = typeset_column(small_print(draw), *room, size, Font("DejaVuSans.ttf"))
         mask = cv2.resize(mask, (x1 - x0, y1 - y0), interpolation=cv2.INTER_AREA)
         self.blend(mask.astype(np.float32) / 255, ink, box)
 

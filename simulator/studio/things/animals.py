@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from simulator.studio.solid.meshes import ball, box, joined, posed, shifted, skin, smooth_path, tube
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, moved, turned
 from simulator.studio.solid.soft_bodies import Limb, chain, flesh, noise, painted, vec
-from simulator.studio.things.leaves import blade, chaos, green, grown, leaf_sheet, strewn
+from simulator.studio.things.leaves import blade, green, grown, leaf_sheet, seeded, strewn
 from simulator.world.facts.look import Look
 from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch
 
@@ -388,7 +388,7 @@ def _feelers(span: float) -> Mesh:
 
 def _sprig(traits: Traits) -> list[Part]:
     """The leaf it sits on, with a few more on the same stalk."""
-    f, some = traits.family, chaos(traits.variant, "sprig")
+    f, some = traits.family, seeded(traits.variant, "sprig")
     colour = green(traits)
     sheet = leaf_sheet(
         colour,
@@ -629,7 +629,7 @@ def _rays(traits: Traits) -> NDArray[np.uint8]:
 
 def _tray(traits: Traits) -> list[Part]:
     """A shallow box of crushed ice that rises towards the back, and a little green."""
-    f, some = traits.family, chaos(traits.variant, "ice")
+    f, some = traits.family, seeded(traits.variant, "ice")
     t, n = 0.008, 620
     x, y = some.uniform(-0.45, 0.45, n) * _WIDE, some.uniform(-0.42, 0.43, n) * _DEEP
     z = 0.030 + 0.045 * np.clip(y / _DEEP + 0.42, 0, 1) + some.uniform(-0.006, 0.006, n)

@@ -8,9 +8,9 @@ import numpy as np
 
 from simulator.studio.solid.meshes import ball, box, joined, posed, shifted, skin, smooth_path, tube
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned
-from simulator.studio.things.clothes import STUFFS, accent, on_front, sack, stuff
+from simulator.studio.things.hats_and_shoes import STUFFS, front_depth, pattern_name, sack, stuff
 from simulator.world.facts.look import Look
-from simulator.world.pictures.traits import Colour, Traits, mix, scale
+from simulator.world.pictures.traits import Colour, Traits, brighten, mix
 
 
 def handbag(_: Look, traits: Traits) -> Thing:
@@ -85,7 +85,7 @@ def fabrics(traits: Traits) -> tuple[Material, Material, Material]:
         kind,
         key=f.count("key", 0, 99),
         second=second,
-        pattern=accent(f, "pattern"),
+        pattern=pattern_name(f, "pattern"),
         shift=v("shift", -0.5, 0.5),
     )
     tan = mix((146, 98, 60), (70, 44, 30), f("tan", 0, 1))
@@ -108,7 +108,7 @@ def flap(body: Mesh, wide: float, deep: float, high: float, down: float, point: 
         low = high * (1 - down) + high * 0.22 * (abs(x) ** 2.5) * (0.4 + point)
         top = high * (1.012 - 0.09 * abs(x) ** 5)
         back = 0.34 * deep * (1 - 0.35 * abs(x) ** 4)
-        front = on_front(body, x * half * 0.9, 0.62 * high) - 0.006
+        front = front_depth(body, x * half * 0.9, 0.62 * high) - 0.006
         path = smooth_path(
             np.array(
                 [
@@ -187,10 +187,10 @@ def _clasp(traits: Traits, form: str, body: Mesh, high: float) -> list[Mesh]:
     """A turn-lock, a bar or a ring in front; rings where the handles hang."""
     f = traits.family
     z = high * traits.variant("clasp", 0.42, 0.5)
-    y = on_front(body, 0, z) - 0.008
+    y = front_depth(body, 0, z) - 0.008
     shape = f.pick("clasp", ("disc", "bar", "ring"))
     if form in ("tote", "bowler"):
-        z, y = high * 0.86, on_front(body, 0, high * 0.86) - 0.002
+        z, y = high * 0.86, front_depth(body, 0, high * 0.86) - 0.002
     if shape == "disc":
         return [shifted(ball(0.014, 0.006, 0.014, around=24), 0, y, z)]
     if shape == "bar":
@@ -287,7 +287,7 @@ def backpack(_: Look, traits: Traits) -> Thing:
         (0.05, 0.2 * deep, high * 0.95)]), 6)  # fmt: skip
     dark.append(tube(handle, 0.009, around=10, flat=0.5))
     parts.append(
-        Part(joined(dark), Material(scale(traits.palette().dark, 0.8), rough=0.8, grain="cloth"))
+        Part(joined(dark), Material(brighten(traits.palette().dark, 0.8), rough=0.8, grain="cloth"))
     )
     if f.chance("side-pockets", 0.6):
         sides = [
@@ -333,7 +333,7 @@ def _over(body: Mesh, wide: float, deep: float, high: float) -> Array:
         -1,
     )
     for p in at:
-        p[1] = min(on_front(body, float(p[0]) * 0.94, float(p[2]) * 0.95), -0.1 * deep) + 0.001
+        p[1] = min(front_depth(body, float(p[0]) * 0.94, float(p[2]) * 0.95), -0.1 * deep) + 0.001
     return at
 
 
@@ -342,7 +342,10 @@ def _arch_zip(pocket: Mesh, tall: float) -> Mesh:
     a = np.linspace(-1, 1, 11)
     x = 0.40 * (top[0] - low[0]) * a
     z = low[2] + tall * (0.84 - 0.10 * np.abs(a) ** 3)
-    y = np.array([on_front(pocket, float(p), float(q)) for p, q in zip(x, z, strict=True)]) - 0.001
+    y = (
+        np.array([front_depth(pocket, float(p), float(q)) for p, q in zip(x, z, strict=True)])
+        - 0.001
+    )
     return zipper(np.stack([x, y, z], -1))
 
 
@@ -351,7 +354,7 @@ def _straps_front(body: Mesh, wide: float, high: float) -> list[Mesh]:
     for q in (-1, 1):
         x = q * wide * 0.22
         z = np.linspace(0.93, 0.42, 6) * high
-        path = np.array([(x, on_front(body, x, float(h)) - 0.012, h) for h in z])
+        path = np.array([(x, front_depth(body, x, float(h)) - 0.012, h) for h in z])
         out.append(tube(smooth_path(path, 4), 0.012, around=10, flat=0.25))
         out.append(
             shifted(

@@ -9,14 +9,14 @@ import numpy as np
 
 from simulator.studio.solid.meshes import box, joined, shifted, skin
 from simulator.studio.solid.motifs import illustrate, pattern, superellipse
-from simulator.studio.solid.prints import BOLD, SANS, SERIF, TITLES, Face, Sheet, prints_on
+from simulator.studio.solid.prints import BOLD, SANS, SERIF, TITLES, Font, Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
 from simulator.studio.things.pack_design import Design, back, design, flavour
 from simulator.world.facts.look import Look
-from simulator.world.pictures.traits import Colour, Draws, Traits, mix, scale
+from simulator.world.pictures.traits import Colour, Draws, Traits, brighten, mix
 
 PAPER: Colour = (232, 226, 210)
-_MATHS = Face("DejaVuSerif-Italic.ttf", 0.9)
+_MATHS = Font("DejaVuSerif-Italic.ttf", 0.9)
 
 _PROSE = """
 Let us suppose that the series converges for every point of the open set and that its sum is smooth
@@ -251,7 +251,7 @@ def _page(page: Sheet, traits: Traits, look: Look) -> None:
     """A heading, columns of text, a formula in a box, a figure, the page's number."""
     f, v = traits.family, traits.variant
     ink: Colour = (38, 38, 42)
-    hue = scale(traits.palette().base, 0.8)
+    hue = brighten(traits.palette().base, 0.8)
     bar = f.pick("bar", ("rule", "block", "side"))
     if bar == "block":
         page.box((0, 0, 1, 0.035), hue)
@@ -280,7 +280,7 @@ def _page(page: Sheet, traits: Traits, look: Look) -> None:
 
 def _left_page(page: Sheet, traits: Traits) -> None:
     ink: Colour = (38, 38, 42)
-    hue = scale(traits.palette().base, 0.8)
+    hue = brighten(traits.palette().base, 0.8)
     start = traits.variant.count("left", 0, 50)
     words = _PROSE.split()[start:] + 2 * _PROSE.split()
     page.prose((0.1, 0.07, 0.9, 0.36), words, 0.0215, ink)

@@ -32,7 +32,7 @@ UNDER = Material((18, 18, 19), rough=0.9)
 LAMP_WHITE = Material((214, 218, 224), rough=0.1, metal=0.7, coat=1.0)
 
 
-class Build(NamedTuple):
+class CarMeasures(NamedTuple):
     """The measures of a car, metres; x = 0 is the middle."""
 
     length: float
@@ -70,7 +70,7 @@ def car(_look: Look, traits: Traits) -> Thing:
     half = length / 2
     wheel = 0.30 + 0.055 * tall
     deck = {"hatch": 0.06, "saloon": 0.62 + 0.2 * stretch, "estate": 0.04}[tail]
-    build = Build(length, 1.70 + 0.12 * stretch + 0.06 * tall, height, wheel,
+    build = CarMeasures(length, 1.70 + 0.12 * stretch + 0.06 * tall, height, wheel,
         half - 0.78 - 0.06 * stretch, -half + 0.70 + 0.16 * stretch, 0.17 + 0.07 * tall,
         0.71 + 0.15 * tall, half - nose_share * length, 0.90 + 0.13 * tall, -half + deck,
         0.96 + 0.13 * tall, 0.62 - 0.2 * tall, {"hatch": 0.34, "saloon": 0.62, "estate": 0.2}[tail],
@@ -83,10 +83,10 @@ def car(_look: Look, traits: Traits) -> Thing:
     trim = Material((30, 31, 33), rough=0.6)
     cladding(tray, shell, build, trim if tall > 0.55 else paint, trim)
     lights(tray, shell, f)
-    face(tray, shell, traits, trim)
+    grille_and_plates(tray, shell, traits, trim)
     _doors(tray, shell, build, paint)
     mirrors(tray, build, BLACK if traits.variant.chance("mirror", 0.3) else paint)
-    running(tray, build, traits)
+    wheels_and_exhaust(tray, build, traits)
     _own_trim(tray, shell, cabin, build, traits)
     if tall > 0.5 and traits.variant.chance("rails", 0.6):
         y, z = build.width * 0.36, build.height + 0.035
@@ -96,7 +96,7 @@ def car(_look: Look, traits: Traits) -> Thing:
     return Thing(tray.parts())
 
 
-def _own_trim(tray: Tray, shell: Shell, cabin: Shell, b: Build, traits: Traits) -> None:
+def _own_trim(tray: Tray, shell: Shell, cabin: Shell, b: CarMeasures, traits: Traits) -> None:
     """By what look-alikes are told apart: a line along the side, a roof of another colour."""
     v = traits.variant
     if v.chance("roof", 0.3):
@@ -133,7 +133,7 @@ def lacquer(traits: Traits, *, white: float = 0.0) -> Material:
     return Material(colour, rough=0.3, metal=metal, coat=1.0)
 
 
-def _shells(b: Build, f: Draws) -> tuple[Shell, Shell]:
+def _shells(b: CarMeasures, f: Draws) -> tuple[Shell, Shell]:
     """The body below the windows, and the cabin above."""
     half = b.length / 2
     tuck, lean, square = f("tuck", 0.05, 0.08), f("lean", 0.12, 0.2), f("square", 3.6, 4.8)
@@ -166,7 +166,7 @@ def painted(tray: Tray, shell: Shell, cabin: Shell, paint: Material) -> None:
     tray.add(UNDER, shifted(under, (shell.nose + shell.tail) / 2, 0, 0.2))
 
 
-def _glazing(tray: Tray, cabin: Shell, b: Build) -> None:
+def _glazing(tray: Tray, cabin: Shell, b: CarMeasures) -> None:
     """Windscreen, rear glass and side windows, each in a black frame."""
     corner, rear = cabin.u_of(cabin.nose - 0.13, 0), cabin.u_of(cabin.tail + 0.12, 0)
     post = b.cowl - 0.42 - 0.5 * (b.cowl - 0.42 - b.rear_axle - 0.1) if b.doors == 4 else None
@@ -195,7 +195,7 @@ def pane(tray: Tray, shell: Shell, s: int, u: tuple[float, float], v: tuple[floa
         tray.add(material, shell.panel(wide, high, 0.002 if grow else 0.004, lean=lean))
 
 
-def cladding(tray: Tray, shell: Shell, b: Build, sill: Material, trim: Material) -> None:
+def cladding(tray: Tray, shell: Shell, b: CarMeasures, sill: Material, trim: Material) -> None:
     """The strips along the sills, and the bumpers' lower lips."""
     reach = b.wheel + 0.06
     ahead, behind = shell.u_of(b.front_axle + reach), shell.u_of(b.front_axle - reach)
@@ -224,7 +224,7 @@ def lights(tray: Tray, shell: Shell, f: Draws) -> None:
         tray.add(RED_LENS, shell.panel(tail, (0.82 - band, 0.83), 0.005))
 
 
-def face(tray: Tray, shell: Shell, traits: Traits, trim: Material) -> None:
+def grille_and_plates(tray: Tray, shell: Shell, traits: Traits, trim: Material) -> None:
     """Grille, and the number plates: every car has its own number."""
     f = traits.family
     wide = shell.u_of(shell.nose - 0.3) * f("grille-wide", 0.3, 0.5)
@@ -252,7 +252,7 @@ def _registration(f: Draws, v: Draws) -> Material:
     return Material(sheet=page.rgb, rough=0.4)
 
 
-def _doors(tray: Tray, shell: Shell, b: Build, paint: Material) -> None:
+def _doors(tray: Tray, shell: Shell, b: CarMeasures, paint: Material) -> None:
     """Gaps around doors, bonnet and tailgate, and the handles."""
     front, rear = b.front_axle - b.wheel - 0.12, b.rear_axle + b.wheel * 0.2
     middle = (b.cowl - 0.32 + b.rear_axle) / 2 if b.doors == 4 else b.rear_axle + 0.75
@@ -275,7 +275,7 @@ def _doors(tray: Tray, shell: Shell, b: Build, paint: Material) -> None:
         tray.add(UNDER, seam(shell.at, line, 0.005, sink=0.3))
 
 
-def mirrors(tray: Tray, b: Build, paint: Material) -> None:
+def mirrors(tray: Tray, b: CarMeasures, paint: Material) -> None:
     """One on each side, on short stalks."""
     x, y, z = b.cowl - 0.48, -b.width / 2, b.belt + 0.08
     head = posed(shifted(box(0.11, 0.2, 0.135, bevel=0.036), z=-0.067), turned((0, 0, 1), 10))
@@ -286,7 +286,7 @@ def mirrors(tray: Tray, b: Build, paint: Material) -> None:
     tray.add(CHROME, both(glass))
 
 
-def running(tray: Tray, b: Build, traits: Traits) -> None:
+def wheels_and_exhaust(tray: Tray, b: CarMeasures, traits: Traits) -> None:
     """Four wheels and an exhaust."""
     wheel = drawn_wheel(traits.family, b.wheel, 0.2)
     dark = traits.variant.chance("dark-rim", 0.25)
@@ -304,7 +304,7 @@ def van(look: Look, traits: Traits) -> Thing:
     length = 4.9 + 1.0 * f("stretch") + traits.variant("length", -0.02, 0.02)
     half, height, wheel = length / 2, f("height", 1.95, 2.5), f("wheel", 0.33, 0.36)
     short = f("bonnet", 0.55, 1.0)
-    build = Build(length, f("width", 1.85, 2.02), height, wheel, half - 0.85,
+    build = CarMeasures(length, f("width", 1.85, 2.02), height, wheel, half - 0.85,
         -half + f("tail", 0.95, 1.2), 0.24, f("nose", 0.88, 1.02), half - short,
         f("belt", 1.12, 1.25), -half - 0.03, 1.2, f("rake", 0.5, 0.75), 0.05, 2)  # fmt: skip
     tray, paint, trim = Tray(), lacquer(traits, white=0.5), Material((38, 39, 41), rough=0.6)
@@ -319,7 +319,7 @@ def van(look: Look, traits: Traits) -> Thing:
     pane(tray, hull, 1, (-screen, screen), (0.04, 0.62))
     cladding(tray, shell, build, trim, trim)
     lights(tray, shell, f)
-    face(tray, shell, traits, trim)
+    grille_and_plates(tray, shell, traits, trim)
     for s in (1, -1):
         front, rear = (s * shell.u_of(x) for x in (build.front_axle - wheel - 0.12, cab - 0.05))
         top = (s * hull.u_of(cab - 0.05, 0.7), 0.7)
@@ -330,7 +330,7 @@ def van(look: Look, traits: Traits) -> Thing:
         tray.add(trim, shell.panel(strip, (0.42, 0.5), 0.012))
     tray.add(UNDER, seam(hull.at, [(1.0, 0.0), (1.0, 0.95)], 0.006))
     mirrors(tray, build, BLACK)
-    running(tray, build, traits)
+    wheels_and_exhaust(tray, build, traits)
     bands = _stripe(shell, traits)
     if bands:
         tray.add(*bands)
@@ -338,7 +338,7 @@ def van(look: Look, traits: Traits) -> Thing:
     return Thing(tray.parts(), prints)
 
 
-def _van_shells(b: Build, f: Draws) -> tuple[Shell, Shell]:
+def _van_shells(b: CarMeasures, f: Draws) -> tuple[Shell, Shell]:
     half, square, tuck = b.length / 2, f("square", 6.0, 9.0), f("tuck", 0.05, 0.08)
     low = Shell(-half, half, b.width, floor=((-half, b.ground + 0.06), (b.rear_axle, b.ground),
         (half, b.ground)), top=((-half, b.belt), (b.cowl, b.belt), (half - 0.25, b.nose + 0.08),

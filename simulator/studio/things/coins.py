@@ -9,10 +9,10 @@ import numpy as np
 
 from simulator.studio.solid.meshes import lathe, skin
 from simulator.studio.solid.motifs import Colours, illustrate
-from simulator.studio.solid.prints import Face, Sheet, prints_on
+from simulator.studio.solid.prints import Font, Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
 from simulator.world.facts.look import Look
-from simulator.world.pictures.traits import Colour, Traits, scale
+from simulator.world.pictures.traits import Colour, Traits, brighten
 
 _ALLOYS: tuple[tuple[Colour, Colour], ...] = (
     ((198, 156, 92), (186, 186, 190)), ((178, 120, 84), (178, 120, 84)),
@@ -20,9 +20,9 @@ _ALLOYS: tuple[tuple[Colour, Colour], ...] = (
     ((184, 186, 190), (184, 186, 190)),
 )  # fmt: skip
 _FACES = (
-    Face("STIXGeneralBol.ttf", 1.0, True),
-    Face("DejaVuSans-Bold.ttf", 0.8, True),
-    Face("DejaVuSerif-Bold.ttf", 0.82, True),
+    Font("STIXGeneralBol.ttf", 1.0, True),
+    Font("DejaVuSans-Bold.ttf", 0.8, True),
+    Font("DejaVuSerif-Bold.ttf", 0.82, True),
 )
 
 
@@ -44,7 +44,7 @@ def coin(look: Look, traits: Traits) -> Thing:
     parts = (
         Part(up, metal._replace(sheet=face.rgb)),
         Part(down, metal._replace(sheet=rear.rgb)),
-        Part(body, metal._replace(colour=scale(outer, 0.92))),
+        Part(body, metal._replace(colour=brighten(outer, 0.92))),
     )
     return Thing(parts, prints_on(up, face))
 

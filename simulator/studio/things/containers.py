@@ -24,7 +24,7 @@ from simulator.studio.things.pack_design import Design, back, design, front, sid
 from simulator.studio.things.shared_shapes import crisp
 from simulator.world.facts.look import Look
 from simulator.world.pictures.noise_tiles import patch
-from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
+from simulator.world.pictures.traits import Colour, Draws, Traits, brighten, mix, oklch
 
 FINE = 0.0006
 """Metres by which edges of small turned pieces are cut."""
@@ -43,13 +43,13 @@ _SHAPES: dict[str, list[tuple[float, float]]] = {"crown": [(1.32, -5), (1.2, 0),
 """Profiles: radius in necks, height above the mouth in millimetres."""
 
 
-def closed(f: Draws, made: Design, neck: float, mouth: float, *, plastic: bool) -> list[Part]:
+def bottle_cap(f: Draws, made: Design, neck: float, mouth: float, *, plastic: bool) -> list[Part]:
     """A cap on a bottle whose neck ends at a height."""
     kinds = ("screw", "flip") if plastic else ("screw", "crown", "cork", "swing", "foil", "tall")
     kind = f.pick("cap", kinds)
 
     def put(name: str, material: Material, ribs: int = 0, depth: float = 0.05) -> Part:
-        return Part(shifted(turning(name, neck * 0.94, ribs, depth), z=mouth), material)
+        return Part(shifted(closure_mesh(name, neck * 0.94, ribs, depth), z=mouth), material)
 
     paint = Material(made.accent, rough=0.32, coat=0.1)
     if kind == "crown":
@@ -95,7 +95,7 @@ def lid(f: Draws, made: Design, mouth: float, low: float, high: float) -> list[P
     return [Part(ribbed(skirt, ribs, 0.03) if ribs else lathe(crisp(skirt, FINE)), finish)]
 
 
-def turning(name: str, radius: float, ribs: int = 0, depth: float = 0.05) -> Mesh:
+def closure_mesh(name: str, radius: float, ribs: int = 0, depth: float = 0.05) -> Mesh:
     """A closure of the table on a neck of a radius, grooved by `ribs`."""
     profile = [(max(r * radius, 1e-4), z / 1000) for r, z in _SHAPES[name]]
     return ribbed(profile, ribs, depth) if ribs else lathe(crisp(profile, FINE), around=48)
@@ -157,7 +157,7 @@ def bottle(look: Look, traits: Traits) -> Thing:
     if f.chance("collar", 0.3) and len(collar) > 2:
         band = collar[: len(collar) // 2 + 1]
         parts.append(Part(lathe(np.add(band, (0.0006, 0))), Material(made.field, rough=0.5)))
-    parts += label + closed(f, made, neck, height, plastic=stuff in ("plastic", "milky"))
+    parts += label + bottle_cap(f, made, neck, height, plastic=stuff in ("plastic", "milky"))
     return Thing(tuple(parts), prints)
 
 
@@ -251,12 +251,12 @@ def _contents(traits: Traits, made: Design) -> Array:
     if way == "pieces":
         for i in range(90):
             x, y = v(f"x{i}"), v(f"y{i}")
-            shade = scale(colour, v(f"s{i}", 0.72, 1.25))
+            shade = brighten(colour, v(f"s{i}", 0.72, 1.25))
             at = np.stack(
                 [np.cos(np.linspace(0, 6.28, 24)), 0.42 * np.sin(np.linspace(0, 6.28, 24))], 1
             )
             page.figure(
-                at, x, y, v(f"r{i}", 0.1, 0.2), scale(shade, 0.78), turn=v(f"t{i}", 0.9, 2.2)
+                at, x, y, v(f"r{i}", 0.1, 0.2), brighten(shade, 0.78), turn=v(f"t{i}", 0.9, 2.2)
             )
             page.figure(at, x, y, v(f"r{i}", 0.1, 0.2) * 0.82, shade, turn=v(f"t{i}", 0.9, 2.2))
     cloud = page.noise("cloud", dx, dy)
@@ -329,7 +329,7 @@ def carton(look: Look, traits: Traits) -> Thing:
     ears = [_flap(ear, s * (wide / 2 + 0.0006), tall - 0.001) for s in (-1, 1)]
     parts.append(Part(joined([fin, *ears], smooth=False), paper))
     if f.chance("brick-cap", 0.7):
-        cap = turning("pour", 0.0125, 26, 0.04)
+        cap = closure_mesh("pour", 0.0125, 26, 0.04)
         parts.append(Part(shifted(cap, -wide * 0.18, -deep * 0.2, tall), _plastic(made)))
     else:
         hole = lathe([(0.0042, 0.0004), (0.004, 0.0008), (1e-4, 0.0008)], around=24)
@@ -408,12 +408,12 @@ def _gable(f: Draws, made: Design, wide: float, deep: float, tall: float) -> lis
     fin = shifted(box(wide, 0.003, 0.021, bevel=0.0006), z=top - 0.001)
     parts = [
         Part(slopes, Material(sheet=page.rgb, rough=0.35, coat=0.1)),
-        Part(joined(folds), Material(scale(made.field, 0.96), rough=0.4)),
+        Part(joined(folds), Material(brighten(made.field, 0.96), rough=0.4)),
         Part(fin, Material(made.accent if f.chance("fin") else made.field, rough=0.4)),
     ]
     if f.chance("cap", 0.7):
         slant = turned((1, 0, 0), math.degrees(math.atan2(rise, d)))
-        lean = posed(turning("pour", 0.015, 28, 0.04), slant)
+        lean = posed(closure_mesh("pour", 0.015, 28, 0.04), slant)
         parts.append(Part(shifted(lean, 0, -d * 0.52, tall + rise * 0.48), _plastic(made)))
     return parts
 
@@ -501,7 +501,7 @@ def _pouch(traits: Traits, made: Design) -> Thing:
         grids.append(np.stack([(u - 0.5) * wide * (1 - 0.03 * up), y, w * tall + lift * 0.4], -1))
     bag = _bag(f, made, wide, tall, (grids[0], grids[1]))
     foot = shifted(skin(np.stack([grids[1][:, 0], grids[0][:, 0]], 1)), z=0.003)
-    plain = Material(scale(made.paper, 0.8), rough=0.4)
+    plain = Material(brighten(made.paper, 0.8), rough=0.4)
     return bag._replace(parts=(*bag.parts, Part(foot, plain)))
 
 
@@ -513,7 +513,7 @@ def _folding_box(traits: Traits, made: Design) -> Thing:
     parts, prints = _printed_box(made, wide, deep, tall, rough=0.45, bulge=0.0008)
     flap = shifted(box(wide - 0.004, deep * 0.97, 0.0007), y=-0.0006, z=tall)
     tongue = shifted(sheet(wide * 0.3, 0.0012), y=-deep / 2 - 0.0008, z=tall - 0.0006)
-    card = Material(scale(made.paper, 0.97), rough=0.5)
+    card = Material(brighten(made.paper, 0.97), rough=0.5)
     return Thing((*parts, Part(joined([flap, tongue], smooth=False), card)), prints)
 
 

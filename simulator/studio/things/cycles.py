@@ -333,7 +333,7 @@ def _bottle(tray: Tray, frame: BikeFrame, colour: Material) -> None:
 CAST = Material((126, 128, 130), rough=0.5, metal=0.8)
 
 
-class Pose(NamedTuple):
+class MotorcycleFrame(NamedTuple):
     """Where a motorcycle's joints are, (x, z) in metres; the front is towards +x."""
 
     rear: tuple[float, float]
@@ -357,7 +357,7 @@ def motorcycle(_look: Look, traits: Traits) -> Thing:
     reach = 0.66 + 0.06 * cruiser
     front = (base / 2, big)
     yoke = (front[0] - reach * math.sin(rake), big + reach * math.cos(rake))
-    pose = Pose(
+    pose = MotorcycleFrame(
         (-base / 2, small), front, yoke, 0.78 - 0.1 * cruiser + 0.04 * sport, sport, cruiser
     )
     tray = Tray()
@@ -377,7 +377,7 @@ def motorcycle(_look: Look, traits: Traits) -> Thing:
     return Thing(tray.parts())
 
 
-def _wheels(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
+def _wheels(tray: Tray, pose: MotorcycleFrame, f: Draws, bright: Material) -> None:
     wire_spoked = f.chance("wire", 0.7 - 0.7 * pose.sport)
     for (x, z), width in ((pose.rear, 0.15 + 0.04 * f("fat")), (pose.front, 0.105)):
         if not wire_spoked:
@@ -402,7 +402,9 @@ def _wheels(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
             tray.add(STEEL, shifted(disc, x, y, z))
 
 
-def _front(tray: Tray, pose: Pose, paint: Material, bright: Material, painted: bool) -> None:
+def _front(
+    tray: Tray, pose: MotorcycleFrame, paint: Material, bright: Material, painted: bool
+) -> None:
     foot, top = np.array(pose.front), np.array(pose.yoke)
     mid = foot + (top - foot) * 0.5
     for s in (-0.095, 0.095):
@@ -425,7 +427,7 @@ def _guard(tray: Tray, at: tuple[float, float], r: float, half: float, arc: tupl
 
 
 def _tank(
-    tray: Tray, pose: Pose, paint: Material, accent: Material, bright: Material, v: Draws
+    tray: Tray, pose: MotorcycleFrame, paint: Material, accent: Material, bright: Material, v: Draws
 ) -> None:
     x0, x1 = pose.yoke[0] - 0.06, -0.12
     z = pose.seat + 0.1 + 0.04 * pose.sport
@@ -443,7 +445,7 @@ def _tank(
         tray.add(accent, swell(middle, slim, 1.0))
 
 
-def _seat(tray: Tray, pose: Pose, leather: Material, paint: Material) -> None:
+def _seat(tray: Tray, pose: MotorcycleFrame, leather: Material, paint: Material) -> None:
     z, end = pose.seat, -0.62 + 0.12 * pose.sport
     kick = 0.06 + 0.1 * pose.sport
     path = [(-0.06, 0, z + 0.03), (-0.2, 0, z), (-0.38, 0, z + 0.005), (end, 0, z + kick)]
@@ -459,7 +461,7 @@ def _seat(tray: Tray, pose: Pose, leather: Material, paint: Material) -> None:
     tray.add(paint, both(shifted(side, -0.24, -0.12, z - 0.26)))
 
 
-def _engine(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
+def _engine(tray: Tray, pose: MotorcycleFrame, f: Draws, bright: Material) -> None:
     """Crankcase, covers, and one to four finned cylinders."""
     z = 0.26
     case = [(-0.2, 0.0), (0.14, -0.03), (0.22, 0.06), (0.2, 0.17), (0.04, 0.22), (-0.22, 0.2),
@@ -488,7 +490,7 @@ def _engine(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
         tray.add(BLACK, shifted(box(0.03, 0.3, 0.22, bevel=0.008), 0.3, 0, z + 0.18))
 
 
-def _exhaust(tray: Tray, pose: Pose, bright: Material, high: bool) -> None:
+def _exhaust(tray: Tray, pose: MotorcycleFrame, bright: Material, high: bool) -> None:
     z, lift = 0.24, 0.22 if high else 0.0
     for s in (-1, 1) if pose.cruiser or not high else (-1,):
         pipe = [(0.14, s * 0.07, 0.56), (0.27, s * 0.1, 0.5), (0.29, s * 0.13, 0.36),
@@ -503,7 +505,7 @@ def _exhaust(tray: Tray, pose: Pose, bright: Material, high: bool) -> None:
         )
 
 
-def _motor_frame(tray: Tray, pose: Pose, colour: Material, bright: Material) -> None:
+def _motor_frame(tray: Tray, pose: MotorcycleFrame, colour: Material, bright: Material) -> None:
     top = np.array(pose.front) + (np.array(pose.yoke) - np.array(pose.front)) * 0.85
     x, z = top - (0.03, 0.0)
     cradle = [(x, 0.03, z), (0.26, 0.1, 0.4), (0.16, 0.12, 0.23), (-0.22, 0.12, 0.23),
@@ -529,7 +531,7 @@ def _motor_frame(tray: Tray, pose: Pose, colour: Material, bright: Material) -> 
     tray.add(BLACK, shifted(chain, (pose.rear[0] - 0.24) / 2, 0.1, 0.34))
 
 
-def _motor_bars(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
+def _motor_bars(tray: Tray, pose: MotorcycleFrame, f: Draws, bright: Material) -> None:
     x, z = pose.yoke
     rise = 0.12 * f("rise") + 0.16 * pose.cruiser - 0.06 * pose.sport + 0.04
     w = 0.37 - 0.05 * pose.sport
@@ -551,7 +553,7 @@ def _motor_bars(tray: Tray, pose: Pose, f: Draws, bright: Material) -> None:
     tray.add(BLACK, both(shifted(posed(dial, turned((0, 1, 0), -25)), x + 0.03, 0.048, z + 0.05)))
 
 
-def _lamps(tray: Tray, pose: Pose, paint: Material, bright: Material, f: Draws) -> None:
+def _lamps(tray: Tray, pose: MotorcycleFrame, paint: Material, bright: Material, f: Draws) -> None:
     x, z = pose.yoke[0] + 0.13, pose.yoke[1] - 0.08
     r = f("lamp", 0.075, 0.1)
     if pose.sport > 0.35:

@@ -17,7 +17,7 @@ _COATS: tuple[Colour, ...] = ((40, 36, 34), (88, 58, 42), (172, 122, 74), (204, 
     (226, 204, 168), (122, 118, 116), (150, 88, 52), (232, 226, 214))  # fmt: skip
 
 
-class Coat:
+class FurColours:
     """Colours of fur: two coats and white, where the breed wears them."""
 
     def __init__(self, traits: Traits, high: float, sits: bool) -> None:
@@ -119,7 +119,7 @@ def _dog(look: Look) -> Thing:
     def furred(at: Array) -> Array:
         return shag * (noise(at, 0.05 * h, 1) + 0.7 * noise(at, 0.09 * h, 2))
 
-    coat = Coat(traits, h, sits)
+    coat = FurColours(traits, h, sits)
     rough = Material(rough=0.75, grain="fur")
     mesh, sheet = painted(
         flesh(body, cell, unevenness=furred if shag else None), coat.body, side=460

@@ -9,18 +9,18 @@ import numpy as np
 
 from simulator.studio.solid.meshes import box, joined, lathe, posed, shifted, skin
 from simulator.studio.solid.motifs import illustrate, pattern, star
-from simulator.studio.solid.prints import BOLD, CLAIMS, Box, Face, Sheet, prints_on
+from simulator.studio.solid.prints import BOLD, CLAIMS, Box, Font, Sheet, prints_on
 from simulator.studio.solid.scene_types import Material, Mesh, Part, Thing, turned
 from simulator.studio.things.containers import STEEL
 from simulator.studio.things.pack_design import Design, design
 from simulator.world.facts.look import Look
-from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, scale
+from simulator.world.pictures.traits import Colour, Draws, Traits, brighten, luma, mix
 
 _GAME = "A game for all the family"
-_HEAVY = (Face("DejaVuSans-Bold.ttf", 0.78, True, 0.02, 0.02),
-    Face("DejaVuSerif-Bold.ttf", 0.84, False, 0.02), Face("cmb10.ttf", 0.95, True, 0.03, 0.03),
-    Face("STIXGeneralBolIta.ttf", 1.1, False, 0.03),
-    Face("DejaVuSans-BoldOblique.ttf", 0.86, False, 0.015))  # fmt: skip
+_HEAVY = (Font("DejaVuSans-Bold.ttf", 0.78, True, 0.02, 0.02),
+    Font("DejaVuSerif-Bold.ttf", 0.84, False, 0.02), Font("cmb10.ttf", 0.95, True, 0.03, 0.03),
+    Font("STIXGeneralBolIta.ttf", 1.1, False, 0.03),
+    Font("DejaVuSans-BoldOblique.ttf", 0.86, False, 0.015))  # fmt: skip
 
 
 def board_game(look: Look, traits: Traits) -> Thing:
@@ -67,7 +67,7 @@ def _game_title(page: Sheet, made: Design) -> None:
         box = (0.09, y0 + 0.05, 0.91, y1 - 0.04)
         page.text(made.look.label, box, pale, face, lines=3, instead=_GAME)
     else:
-        edge = scale(made.dark, 0.7)
+        edge = brighten(made.dark, 0.7)
         page.text(made.look.label, box, pale, face, lines=3, edge=edge, instead=_GAME)
     if made.look.sublabel:
         page.box((0.58, 0.885, 0.97, 0.975), made.light, round_by=0.05)
@@ -107,7 +107,7 @@ def _landscape(page: Sheet, d: Design) -> None:
                 at,
                 foot,
                 0.03 + 0.07 * near,
-                scale(colour, 0.75),
+                brighten(colour, 0.75),
             )
 
 
@@ -157,7 +157,7 @@ def _tiled(page: Sheet, d: Design) -> None:
                 continue
             across, down = x * page.unit / page.rgb.shape[1], y * page.unit / page.rgb.shape[0]
             colour = f.pick(f"land{row}-{col}", lands)
-            page.figure(hexagon, across, down, size * 0.97, scale(colour, 0.72))
+            page.figure(hexagon, across, down, size * 0.97, brighten(colour, 0.72))
             page.figure(hexagon, across, down - 0.006, size * 0.93, colour)
 
 

@@ -36,7 +36,16 @@ from simulator.studio.things.shared_shapes import (
     wire,
 )
 from simulator.world.facts.look import Look
-from simulator.world.pictures.traits import Colour, Draws, Palette, Traits, luma, mix, oklch, scale
+from simulator.world.pictures.traits import (
+    Colour,
+    Draws,
+    Palette,
+    Traits,
+    brighten,
+    luma,
+    mix,
+    oklch,
+)
 
 MATT_BLACK = Material((32, 32, 34), rough=0.45)
 WARM_BRASS = Material((198, 158, 92), rough=0.25, metal=1.0)
@@ -45,7 +54,7 @@ WOODS: tuple[Colour, ...] = ((176, 128, 82), (120, 82, 54), (206, 168, 120))
 
 def kettle(_look: Look, traits: Traits) -> Thing:
     """An electric kettle on its base, or one for the stove with a bow over its lid."""
-    f, v, pal = traits.family, traits.variant, quiet(traits)
+    f, v, pal = traits.family, traits.variant, household_palette(traits)
     tall, r = traits.near("tall", 0.17, 0.23, 0.06), traits.near("radius", 0.07, 0.088, 0.06)
     stove = f.chance("stove", 0.4)
     if stove:
@@ -75,7 +84,7 @@ def kettle(_look: Look, traits: Traits) -> Thing:
     return Thing.of(*parts)
 
 
-def quiet(traits: Traits) -> Palette:
+def household_palette(traits: Traits) -> Palette:
     """Colours of a household: calmer than those of packs."""
     return traits.palette(vivid=0.6, light=(0.35, 0.85))
 
@@ -147,7 +156,7 @@ def _electric(f: Draws, wall: Array, tall: float, r: float, trim: Material) -> l
 
 def toaster(_look: Look, traits: Traits) -> Thing:
     """A toaster: slots on top, a lever and a dial at one end."""
-    f, v, pal = traits.family, traits.variant, quiet(traits)
+    f, v, pal = traits.family, traits.variant, household_palette(traits)
     long, deep = traits.near("long", 0.26, 0.34, 0.05), traits.near("deep", 0.15, 0.19, 0.05)
     tall, end, foot = traits.near("tall", 0.16, 0.2, 0.05), long / 2, 0.012
     power, count = f.pick("corner", (3.0, 4.5, 8.0)), f.pick("slots", (1, 2, 2))
@@ -208,7 +217,7 @@ def _slice() -> Mesh:
 
 def clock(_look: Look, traits: Traits) -> Thing:
     """A clock: its case, dial, hands at an hour of its own, a winder behind."""
-    f, v, pal = traits.family, traits.variant, quiet(traits)
+    f, v, pal = traits.family, traits.variant, household_palette(traits)
     r, deep = traits.near("radius", 0.05, 0.085, 0.06), f("deep", 0.035, 0.06)
     kind = f.pick("case", ("bells", "feet", "block", "arch"))
     drum = kind in ("bells", "feet")
@@ -502,7 +511,7 @@ def _decorate(page: Sheet, traits: Traits, pal: Palette) -> None:
         x = np.linspace(0, 1, 60)
         line = f("dip", 0.35, 0.65) + 0.02 * np.sin(x * 2 * math.pi * f.count("runs", 2, 6))
         page.fill([(0, 1), *zip(x, line + 0.01 * np.sin(x * 44), strict=True), (1, 1)],
-                  scale(pal.second, 0.9))  # fmt: skip
+                  brighten(pal.second, 0.9))  # fmt: skip
     if style in ("picture", "dipped"):
         on = (pal.dark, pal.light) if luma(pal.base) > 110 else (pal.light, pal.dark)
         size = 0.33 if style == "picture" else 0.2

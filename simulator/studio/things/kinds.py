@@ -11,12 +11,12 @@ from simulator.studio.things.bags import backpack, handbag
 from simulator.studio.things.balls_and_guitars import guitar, racket, sports_ball
 from simulator.studio.things.books import book, textbook_page
 from simulator.studio.things.cars import car, van
-from simulator.studio.things.clothes import hat, shoe
 from simulator.studio.things.coins import coin
 from simulator.studio.things.containers import bottle, carton, jar, packet
 from simulator.studio.things.cycles import bicycle, motorcycle
 from simulator.studio.things.dogs import dog
 from simulator.studio.things.games_and_posters import board_game, poster, ticket
+from simulator.studio.things.hats_and_shoes import hat, shoe
 from simulator.studio.things.headphones_and_watches import headphones, speaker, watch
 from simulator.studio.things.household import clock, kettle, lamp, mug, toaster
 from simulator.studio.things.landmarks import bridge, tower

@@ -50,7 +50,7 @@ def tower(_look: Look, traits: Traits) -> Thing:
     )
 
 
-def squared(profile: Profile) -> Mesh:
+def square_lathe(profile: Profile) -> Mesh:
     """A profile of (half width, height) around a square: plinths, cornices, pyramids."""
     p = np.asarray(profile, np.float64) * (math.sqrt(2), 1)
     return posed(lathe(p, around=4, smooth=False), turned((0, 0, 1), 45))
@@ -104,13 +104,13 @@ def _masonry(traits: Traits) -> Thing:
     body: list[tuple[float, float]] = [(half * 1.1, 0), (half * 1.1, 2.2), (half * 1.02, 2.6)]
     body += [(half * 1.0, 2.7), (half * taper, high), (half * taper * 0.98, high + 0.1),
         (0, high + 0.1)]  # fmt: skip
-    parts.append(covered(squared(body), wall))
+    parts.append(covered(square_lathe(body), wall))
     floors = f.count("floors", 3, 5)
     for k in range(1, floors + 1):
         z = 2.7 + (high - 2.7) * k / floors
         at = half * (1 + (taper - 1) * k / floors)
         step = 0.35 if k < floors else 0.7
-        tray.add(trim, squared([(at - 0.05, z - 0.5), (at + step * 0.5, z - 0.45),
+        tray.add(trim, square_lathe([(at - 0.05, z - 0.5), (at + step * 0.5, z - 0.45),
             (at + step, z - 0.2), (at + step, z), (at - 0.1, z + 0.05)]))  # fmt: skip
         if k < floors and f.chance("slits", 0.8):
             wide = f("slit", 0.7, 1.3)
@@ -129,7 +129,7 @@ def _masonry(traits: Traits) -> Thing:
             -half - 0.05, z), turn))  # fmt: skip
     w, tall = half * taper * f("belfry", 0.82, 0.98), f("belfry-high", 4.5, 8.0)
     base = high + 0.1
-    parts.append(covered(shifted(squared([(w, 0), (w, tall), (0, tall)]), z=base), wall))
+    parts.append(covered(shifted(square_lathe([(w, 0), (w, tall), (0, tall)]), z=base), wall))
     count = f.count("arches", 1, 3)
     width = 2 * w / (count * 1.45 + 0.5)
     for i in range(count):
@@ -140,7 +140,7 @@ def _masonry(traits: Traits) -> Thing:
             trim, edge, _around(shifted(box(width * 1.2, 0.5, 0.3), shift, -w - 0.15, base + 0.35))
         )
     top = base + tall
-    tray.add(trim, squared([(w, top - 0.4), (w + 0.6, top - 0.1), (w + 0.6, top + 0.2),
+    tray.add(trim, square_lathe([(w, top - 0.4), (w + 0.6, top - 0.1), (w + 0.6, top + 0.2),
         (w, top + 0.3), (0, top + 0.3)]))  # fmt: skip
     _roof(tray, traits, w, top + 0.3, trim)
     door, frame = arch(2.2, 4.0), arch(2.9, 4.4)
@@ -193,9 +193,9 @@ def _roof(tray: Tray, traits: Traits, w: float, z: float, trim: Material) -> Non
         tray.add(Material(traits.palette().accent, rough=0.9), flag)
     else:
         foot = 0.06 * tall
-        tray.add(cover, squared([(w * 1.06, z), (w * 0.9, z + foot), (0.12, z + tall)]))
+        tray.add(cover, square_lathe([(w * 1.06, z), (w * 0.9, z + foot), (0.12, z + tall)]))
         if f.chance("corners", 0.4):
-            pinnacle = squared([(0.45, 0), (0.45, 1.6), (0.6, 1.7), (0.0, 3.6)])
+            pinnacle = square_lathe([(0.45, 0), (0.45, 1.6), (0.6, 1.7), (0.0, 3.6)])
             tray.add(trim, *[shifted(pinnacle, x * w * 0.86, y * w * 0.86, z) for x in (-1, 1)
                 for y in (-1, 1)])  # fmt: skip
     gilt = BRASS if v.chance("gilt", 0.6) else STEEL
@@ -241,10 +241,11 @@ def _lattice(traits: Traits) -> Thing:
     deck = Material((96, 98, 100), rough=0.6)
     for k in sorted({f.count("deck", 2, 4), f.count("deck-2", 5, levels - 2)}):
         w = half[k] + 1.0
-        tray.add(deck, squared([(w, z[k] - 0.4), (w + 0.4, z[k]), (w + 0.4, z[k] + 0.25),
+        tray.add(deck, square_lathe([(w, z[k] - 0.4), (w + 0.4, z[k]), (w + 0.4, z[k] + 0.25),
             (0, z[k] + 0.25)]))  # fmt: skip
         tray.add(
-            DARK_GLASS, squared([(w - 0.6, z[k] + 0.25), (w - 0.6, z[k] + 2.4), (0, z[k] + 2.6)])
+            DARK_GLASS,
+            square_lathe([(w - 0.6, z[k] + 0.25), (w - 0.6, z[k] + 2.4), (0, z[k] + 2.6)]),
         )
         rail = [rod((-w - 0.3, -w - 0.3, z[k] + h), (w + 0.3, -w - 0.3, z[k] + h), 0.05, around=4)
             for h in (0.7, 1.25)]  # fmt: skip
@@ -252,7 +253,7 @@ def _lattice(traits: Traits) -> Thing:
     top = box(2.2, 2.2, 2.4, bevel=0.15)
     tray.add(Material(traits.palette().accent, rough=0.5), shifted(top, z=high - 0.2))
     tray.add(steel, rod((0, 0, high + 2), (0, 0, high + v("mast", 6, 11)), [0.22, 0.06], around=8))
-    footing = squared([(1.5, 0), (1.5, 0.9), (1.0, 1.3), (0, 1.3)])
+    footing = square_lathe([(1.5, 0), (1.5, 0.9), (1.0, 1.3), (0, 1.3)])
     grey = Material((158, 154, 146), rough=0.85)
     tray.add(grey, *[shifted(footing, x * foot, y * foot, 0) for x in (-1, 1) for y in (-1, 1)])
     return Thing(tray.parts())
@@ -579,7 +580,8 @@ def _truss(traits: Traits) -> Thing:
                 braces.append(rod((x[i], -half, top[i]), (x[i], half, top[i]), 0.14, around=4))
     tray.add(paint, both(joined(pieces)._replace(smooth=False)), joined(braces))
     _, wall = stone(f)
-    blocks = [covered(shifted(squared([(2.2, 0), (1.7, z - 1.4), (2.1, z - 1.3), (2.1, z - 0.9),
+    blocks = [covered(shifted(square_lathe([(2.2, 0), (1.7, z - 1.4), (2.1, z - 1.3),
+        (2.1, z - 0.9),
         (0, z - 0.9)]), -length / 2 + k * span, y), wall) for k in range(spans + 1)
         for y in (-half * 0.6, half * 0.6)]  # fmt: skip
     whole = blocks[0]._replace(mesh=joined([b.mesh for b in blocks]))

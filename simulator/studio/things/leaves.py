@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from simulator.studio.solid.meshes import lathe, shifted, skin, smooth_path
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part
 from simulator.studio.solid.soft_bodies import noise
-from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
+from simulator.world.pictures.traits import Colour, Draws, Traits, brighten, mix, oklch
 
 GOLDEN = 137.508
 """Degrees from one leaf to the next: none stands above another."""
@@ -79,7 +79,7 @@ def on_path(path: Array, t: Array) -> Array:
     return np.stack([np.interp(t, steps, path[:, j]) for j in range(3)], -1)
 
 
-def chaos(traits: Draws, name: str) -> np.random.Generator:
+def seeded(traits: Draws, name: str) -> np.random.Generator:
     """A generator of one name: for what comes in hundreds."""
     return np.random.Generator(np.random.Philox(key=traits.count(name, 0, 1 << 40)))
 
@@ -181,7 +181,7 @@ def _glaze(traits: Traits, colour: Colour, plain: bool) -> Material:
         -1,
     )
     uneven = noise(at, 0.22, f.count("pot-key", 0, 99)).reshape(h, w) * (0.09 if plain else 0.03)
-    other = scale(traits.palette(vivid=0.6).second, 0.95)
+    other = brighten(traits.palette(vivid=0.6).second, 0.95)
     t = 1 - y / h + noise(at, 0.5, 5).reshape(h, w) * 0.012
     share = np.zeros((h, w))
     if style == "band":

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator.studio.solid.motifs import Colours, illustrate, pattern, superellipse
-from simulator.studio.solid.prints import BOLD, CLAIMS, FACES, SANS, Box, Face, Sheet
+from simulator.studio.solid.prints import BOLD, CLAIMS, FACES, SANS, Box, Font, Sheet
 from simulator.world.facts.look import Look
-from simulator.world.pictures.traits import Colour, Draws, Traits, luma, mix, oklch, scale
+from simulator.world.pictures.traits import Colour, Draws, Traits, brighten, luma, mix, oklch
 
 _CONTENTS = ("Energy", "Fat", "of which saturates", "Sugars", "Protein", "Salt")
 
@@ -29,12 +29,14 @@ class Design(NamedTuple):
     accent: Colour
     light: Colour
     dark: Colour
-    face: Face
+    face: Font
 
     def ink(self, ground: Colour) -> Colour:
         """What can be read on a ground: deep or nearly white."""
         return (
-            scale(self.dark, 0.8) if luma(ground) > 128 else mix(self.light, (255, 255, 255), 0.7)
+            brighten(self.dark, 0.8)
+            if luma(ground) > 128
+            else mix(self.light, (255, 255, 255), 0.7)
         )
 
     def motif(self, ground: Colour) -> Colours:
@@ -86,12 +88,12 @@ def back(page: Sheet, made: Design) -> None:
     illustrate(page, d, made.motif(made.paper), 0.5, 0.16, 0.13 if page.aspect < 1 else 0.09)
     if page.aspect < 0.85:
         page.small_print((0.12, 0.29, 0.88, 0.42), 5, ink, d)
-        table(page.part((0.12, 0.46, 0.88, 0.74)), made)
+        nutrition_table(page.part((0.12, 0.46, 0.88, 0.74)), made)
         page.barcode((0.5, 0.8, 0.88, 0.94), d)
         _marks(page, made, 0.14, 0.87)
     else:
         page.small_print((0.06, 0.32, 0.46, 0.66), 7, ink, d)
-        table(page.part((0.54, 0.3, 0.94, 0.9)), made)
+        nutrition_table(page.part((0.54, 0.3, 0.94, 0.9)), made)
         page.barcode((0.06, 0.72, 0.34, 0.92), d)
 
 
@@ -102,11 +104,11 @@ def side(page: Sheet, made: Design) -> None:
     if d.chance("side-pattern", 0.6):
         pattern(page, d, mix(made.paper, made.field, 0.55), name="side")
     page.box((0.12, 0.3, 0.88, 0.82), made.light)
-    table(page.part((0.17, 0.33, 0.83, 0.6)), made)
-    page.small_print((0.17, 0.64, 0.83, 0.79), 5, scale(made.dark, 0.9), d)
+    nutrition_table(page.part((0.17, 0.33, 0.83, 0.6)), made)
+    page.small_print((0.17, 0.64, 0.83, 0.79), 5, brighten(made.dark, 0.9), d)
 
 
-def table(page: Sheet, made: Design) -> None:
+def nutrition_table(page: Sheet, made: Design) -> None:
     """A table of nutrition as every pack has one."""
     page.rgb[...] = np.array(made.light).round()
     ink = mix(made.dark, made.light, 0.2)
@@ -158,10 +160,10 @@ def _title(page: Sheet, made: Design, box: Box, ground: Colour, *, align: str = 
     )  # fmt: skip
 
 
-def _second(face: Face) -> Face:
+def _second(face: Font) -> Font:
     """A plainer face to go with a display face."""
     return (
-        BOLD if "Sans" in face.file or "cmss" in face.file else Face("DejaVuSerif-Bold.ttf", 0.86)
+        BOLD if "Sans" in face.file or "cmss" in face.file else Font("DejaVuSerif-Bold.ttf", 0.86)
     )
 
 

@@ -14,13 +14,13 @@ from simulator.studio.solid.soft_bodies import noise
 from simulator.studio.things.leaves import (
     GOLDEN,
     blade,
-    chaos,
     green,
     grown,
     leaf_sheet,
     on_path,
     petal_sheet,
     pot,
+    seeded,
     strewn,
 )
 from simulator.world.facts.look import Look
@@ -66,7 +66,7 @@ def _stems(
     traits: Traits, blooms: int, height: float, root: float, mouth: float
 ) -> tuple[Array, list[Mesh]]:
     """Where the blooms sit and how they look (poses), and the stems up to there."""
-    f, some = traits.family, chaos(traits.variant, "stems")
+    f, some = traits.family, seeded(traits.variant, "stems")
     heads, stems = [], []
     spread = f("spread", 0.22, 0.5) * height
     for i in range(blooms):
@@ -144,7 +144,7 @@ def _blooms(traits: Traits, form: str, heads: Array, key: int) -> list[Part]:
 
 def _petals(traits: Traits, form: str, petal: Mesh, length: float, count: int, layers: int) -> Mesh:
     """One head of petals about z."""
-    f, some = traits.family, chaos(traits.variant, "petals")
+    f, some = traits.family, seeded(traits.variant, "petals")
     if form in ("globe", "spike"):
         return _florets(form, petal, count, some)
     poses = []
@@ -246,7 +246,7 @@ def _colours(traits: Traits, form: str) -> tuple[Colour, Colour, Colour]:
 
 def _leaves(traits: Traits, colour: Colour, root: float, height: float, mouth: float) -> Part:
     """Leaves around the foot and along the stems."""
-    f, some = traits.family, chaos(traits.variant, "leaves")
+    f, some = traits.family, seeded(traits.variant, "leaves")
     strap = f.chance("strap", 0.4)
     n = f.count("leaves", 9, 16)
     long = height * (f("strap-long", 0.6, 0.95) if strap else f("leaf-long", 0.28, 0.5))
@@ -315,7 +315,7 @@ def _tree(look: Look) -> Thing:
     f = traits.family
     habit = f.pick("habit", tuple(_HABITS))
     wood, leaves, broad = _HABITS[habit](traits)
-    some = chaos(traits.variant, "tones")
+    some = seeded(traits.variant, "tones")
     leaves[0][:, 2] = np.maximum(leaves[0][:, 2], leaves[3] * 1.1)
     foliage = strewn(
         _leaf(broad),
@@ -342,7 +342,7 @@ def _leaf(broad: float) -> Mesh:
 
 def _broadleaf(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
     """A crown on boughs: round, wide or tall."""
-    f, some = traits.family, chaos(traits.variant, "boughs")
+    f, some = traits.family, seeded(traits.variant, "boughs")
     high, crown = traits.near("high", 4.2, 7.0, 0.1), f("crown", 0.30, 0.46)
     clear = high * f("clear", 0.22, 0.36)
     thick = high * f("thick", 0.018, 0.028)
@@ -389,7 +389,7 @@ def _broadleaf(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
 
 def _conifer(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
     """Whorls of hanging boughs, shorter towards the top."""
-    f, some = traits.family, chaos(traits.variant, "whorls")
+    f, some = traits.family, seeded(traits.variant, "whorls")
     high = traits.near("high", 4.5, 8.5, 0.1)
     foot, wide = high * f("clear", 0.05, 0.16), high * f("crown", 0.17, 0.26)
     wood = [_trunk(traits, high * 0.98, high * 0.016, 0.01)]
@@ -428,7 +428,7 @@ def _conifer(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
 
 def _cypress(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
     """A dense spindle of upright sprays."""
-    f, some = traits.family, chaos(traits.variant, "sprays")
+    f, some = traits.family, seeded(traits.variant, "sprays")
     high = traits.near("high", 4.0, 7.5, 0.1)
     wide = high * f("crown", 0.08, 0.13)
     n = 15000
@@ -457,7 +457,7 @@ def _cypress(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
 
 def _palm(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
     """A bare trunk and a head of feathers."""
-    f, some = traits.family, chaos(traits.variant, "fronds")
+    f, some = traits.family, seeded(traits.variant, "fronds")
     high = traits.near("high", 4.0, 7.0, 0.1)
     trunk = _trunk(traits, high, high * f("thick", 0.018, 0.028), f("bent", 0.02, 0.14), even=True)
     top = trunk.vertices[trunk.vertices[:, 2] > high - 0.02].mean(0)
@@ -491,7 +491,7 @@ def _palm(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
 
 def _willow(traits: Traits) -> tuple[list[Mesh], _Leaves, float]:
     """Long strands that hang from a dome."""
-    f, some = traits.family, chaos(traits.variant, "strands")
+    f, some = traits.family, seeded(traits.variant, "strands")
     high = traits.near("high", 4.5, 7.0, 0.1)
     wide = high * f("crown", 0.34, 0.46)
     thick = high * 0.028

@@ -12,12 +12,12 @@ from simulator.studio.solid.soft_bodies import vec
 from simulator.studio.things.leaves import (
     GOLDEN,
     blade,
-    chaos,
     green,
     grown,
     leaf_sheet,
     on_path,
     pot,
+    seeded,
     strewn,
 )
 from simulator.world.facts.look import Look
@@ -70,7 +70,7 @@ def _leaf_of(traits: Traits, habit: str) -> Material:
 
 def _from_foot(traits: Traits, habit: str, root: float, wide: float) -> list[Mesh]:
     """Leaves that rise from the soil, on stalks or not."""
-    f, some = traits.family, chaos(traits.variant, "leaves")
+    f, some = traits.family, seeded(traits.variant, "leaves")
     low, high, slim, broad, bend = {"paddles": (9, 15, 0.5, 0.85, 60.0),
         "swords": (9, 15, 0.10, 0.16, 6.0), "fountain": (26, 40, 0.045, 0.075, 120.0),
         "fingers": (9, 14, 0.7, 0.95, 50.0)}[habit]  # fmt: skip
@@ -118,7 +118,7 @@ def _from_foot(traits: Traits, habit: str, root: float, wide: float) -> list[Mes
 
 def _on_stems(traits: Traits, _: str, root: float, wide: float) -> list[Mesh]:
     """A little tree: leaves around a few upright stems."""
-    f, some = traits.family, chaos(traits.variant, "stems")
+    f, some = traits.family, seeded(traits.variant, "stems")
     stems, at, turns, rises, sizes = [], [], [], [], []
     long = traits.near("long", 0.10, 0.16, 0.1)
     for i in range(f.count("stems", 1, 3)):
@@ -159,7 +159,7 @@ def _on_stems(traits: Traits, _: str, root: float, wide: float) -> list[Mesh]:
 
 def _trailing(traits: Traits, _: str, root: float, wide: float) -> list[Mesh]:
     """Runners that climb over the rim and hang."""
-    f, some = traits.family, chaos(traits.variant, "runners")
+    f, some = traits.family, seeded(traits.variant, "runners")
     runners, poses = [], []
     long = traits.near("long", 0.05, 0.085, 0.1)
     for i in range(f.count("runners", 9, 14)):
@@ -197,7 +197,7 @@ def _trailing(traits: Traits, _: str, root: float, wide: float) -> list[Mesh]:
 
 def _fronds(traits: Traits, habit: str, root: float, wide: float) -> list[Mesh]:
     """Feathers: leaflets along both sides of an arching rib."""
-    f, some = traits.family, chaos(traits.variant, "fronds")
+    f, some = traits.family, seeded(traits.variant, "fronds")
     palm = habit == "palm"
     n = f.count("fronds", 8, 12) if palm else f.count("fronds", 16, 26)
     length = traits.near("long", 0.32, 0.44, 0.1)

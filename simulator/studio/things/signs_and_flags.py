@@ -8,14 +8,14 @@ import numpy as np
 
 from simulator.studio.solid.meshes import ball, box, extrude, joined, lathe, shifted, skin, tube
 from simulator.studio.solid.motifs import Colours, illustrate, star, superellipse
-from simulator.studio.solid.prints import BOLD, Face, Sheet, prints_on
+from simulator.studio.solid.prints import BOLD, Font, Sheet, prints_on
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing
 from simulator.studio.things.pack_design import Design, design
 from simulator.world.facts.look import Look
-from simulator.world.pictures.traits import Colour, Draws, Traits, mix, oklch, scale
+from simulator.world.pictures.traits import Colour, Draws, Traits, brighten, mix, oklch
 
-_ROAD = (Face("DejaVuSans-Bold.ttf", 0.86), Face("DejaVuSans-Bold.ttf", 0.74, True, 0.0, 0.02),
-    Face("cmss10.ttf", 1.0, False, 0.035), Face("DejaVuSerif-Bold.ttf", 0.84))  # fmt: skip
+_ROAD = (Font("DejaVuSans-Bold.ttf", 0.86), Font("DejaVuSans-Bold.ttf", 0.74, True, 0.0, 0.02),
+    Font("cmss10.ttf", 1.0, False, 0.035), Font("DejaVuSerif-Bold.ttf", 0.84))  # fmt: skip
 
 
 def sign(look: Look, traits: Traits) -> Thing:
@@ -37,7 +37,7 @@ def sign(look: Look, traits: Traits) -> Thing:
     face = _front_of(outline, -thick / 2 - 0.0006, low)
     finish = Material(rough=0.75) if wooden else Material(rough=0.28, coat=0.5)
     back = (
-        Material(scale(ground, 0.9), rough=0.8)
+        Material(brighten(ground, 0.9), rough=0.8)
         if wooden
         else Material((150, 152, 154), rough=0.45, metal=1.0)
     )

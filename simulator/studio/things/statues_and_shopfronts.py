@@ -12,7 +12,7 @@ from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Prin
 from simulator.studio.solid.soft_bodies import Limb, chain, flesh, noise, painted
 from simulator.studio.solid.surfaces import bricks, dyed, granite, marble, plaster, shades
 from simulator.studio.solid.surfaces import laid as covered
-from simulator.studio.things.landmarks import squared
+from simulator.studio.things.landmarks import square_lathe
 from simulator.studio.things.shared_shapes import (
     BLACK,
     BRASS,
@@ -221,7 +221,7 @@ def _plinth(traits: Traits) -> tuple[list[Part], float]:
     rows += [(half * f("taper", 0.9, 1.0), high - 0.2), (half + 0.04, high - 0.14),
         (half + 0.1, high - 0.1), (half + 0.1, high - 0.02), (half + 0.08, high),
         (0, high)]  # fmt: skip
-    parts = [covered(squared(rows), rock)]
+    parts = [covered(square_lathe(rows), rock)]
     if f.chance("panel", 0.6):
         tray = Tray()
         edge = Material(mix(colour, (40, 38, 36), 0.3), rough=0.6)

@@ -12,11 +12,11 @@ from simulator.studio.solid.soft_bodies import noise
 from simulator.studio.things.leaves import (
     GOLDEN,
     blade,
-    chaos,
     green,
     grown,
     on_path,
     pot,
+    seeded,
     strewn,
 )
 from simulator.world.facts.look import Look
@@ -77,7 +77,7 @@ def _pulp(length: float, width: float, thick: float, curl: float, point: float) 
 
 def _rosette(traits: Traits, habit: str, root: float, _: float) -> list[Part]:
     """Leaves in a spiral: short and round (echeveria), or long and pointed (aloe)."""
-    f, some = traits.family, chaos(traits.variant, "leaves")
+    f, some = traits.family, seeded(traits.variant, "leaves")
     aloe = habit == "aloe"
     n = f.count("leaves", 15, 24) if aloe else f.count("leaves", 30, 48)
     long = traits.near("long", 0.10, 0.16, 0.1) if aloe else traits.near("long", 0.05, 0.075, 0.1)
@@ -115,7 +115,7 @@ def _tones(traits: Traits) -> tuple[Colour, Colour]:
 
 def _cactus(traits: Traits, habit: str, root: float, wide: float) -> list[Part]:
     """Ribbed columns or a barrel, with spines along the ribs and now and then a flower."""
-    f, some = traits.family, chaos(traits.variant, "cactus")
+    f, some = traits.family, seeded(traits.variant, "cactus")
     ribs = f.count("ribs", 9, 20)
     radius = wide * (f("stout", 0.62, 0.85) if habit == "barrel" else f("stout", 0.28, 0.4))
     high = (
@@ -216,7 +216,7 @@ def _ribbed(high: float, radius: float, ribs: int, deep: float) -> tuple[Mesh, A
 
 def _pads(traits: Traits, _: str, root: float, __: float) -> list[Part]:
     """A prickly pear: flat pads on the edges of pads."""
-    f, some = traits.family, chaos(traits.variant, "pads")
+    f, some = traits.family, seeded(traits.variant, "pads")
     long = traits.near("pad", 0.055, 0.08, 0.1)
     pad = shifted(
         scaled(ball(1, around=24), long * f("pad-broad", 0.32, 0.44), long * 0.09, long * 0.5),
@@ -269,7 +269,7 @@ def _upright(at: Array, turn: float, lean: float, size: float) -> Array:
 
 def _jade(traits: Traits, _: str, root: float, wide: float) -> list[Part]:
     """A small tree of thick stems with round leaves in pairs."""
-    f, some = traits.family, chaos(traits.variant, "jade")
+    f, some = traits.family, seeded(traits.variant, "jade")
     stems, poses = [], []
     high = traits.near("high", 0.10, 0.16, 0.1)
     for i in range(f.count("branches", 5, 8)):

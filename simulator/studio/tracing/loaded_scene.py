@@ -21,9 +21,9 @@ from simulator.studio.solid.scene_types import Array, Lamp, Light
 from simulator.studio.tracing.merged_meshes import (
     GRAINS_MOST,
     Atlas,
+    MergedMesh,
     Piece,
-    Shape,
-    Sorts,
+    SortedPieces,
     in_one_picture,
     linear,
     merged,
@@ -78,7 +78,7 @@ class LoadedScene:
         self.plain = next(index for index, name in self._names.items() if name == "plain")
         self._settle()
 
-    def show(self, sorts: Sorts, light: Light) -> None:
+    def show(self, sorts: SortedPieces, light: Light) -> None:
         """Clear the stage, put things on it and light it."""
         plain, atlas = in_one_picture(sorts.plain)
         if _is_scalar() and atlas.colour.shape != self._size:
@@ -115,7 +115,7 @@ class LoadedScene:
         ray = mi.Ray3f(mi.Point3f(0, 0, 0), mi.Vector3f(0, 0, 1))
         np.array(self.scene.ray_test(ray))
 
-    def _place(self, name: str, shape: Shape | None, faces: int = 1) -> None:
+    def _place(self, name: str, shape: MergedMesh | None, faces: int = 1) -> None:
         if shape is None and name not in self._full and name in self._owners:
             return  # it was empty before
         self._full.add(name) if shape else self._full.discard(name)
@@ -185,12 +185,12 @@ class SceneCapacity(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def stage_for(room: SceneCapacity) -> LoadedScene:
+def scene_for(room: SceneCapacity) -> LoadedScene:
     """A stage with room; the usual one is loaded once for all scenes."""
     return LoadedScene(room)
 
 
-def room_for(sorts: Sorts, lamps: Sequence[Lamp]) -> SceneCapacity:
+def capacity_for(sorts: SortedPieces, lamps: Sequence[Lamp]) -> SceneCapacity:
     """Of the smallest stage that does: there are few stages."""
     faces = max((len(piece.part.mesh.faces) for piece in sorts.glow), default=0)
     return SceneCapacity(
@@ -207,7 +207,7 @@ _BARE = Atlas(np.full((4, 4, 3), 128, np.uint8), np.full((4, 4, 3), 0.5, np.floa
 _GLASS = {"type": "thindielectric", "int_ior": 1.45}
 
 
-def _numbers(shape: Shape, *, flat: bool) -> dict[str, Array]:
+def _numbers(shape: MergedMesh, *, flat: bool) -> dict[str, Array]:
     """What a mesh is made of; a `flat` one has neither directions of its own nor a picture."""
     found: dict[str, Array] = {"vertex_positions": shape.at, "faces": shape.faces}
     if not flat:
@@ -252,7 +252,7 @@ def _empty_glow(faces: int) -> Any:
     return _mesh("glow", pad_triangles(None, _BELOW, faces), "shine", _shine(), flat=True)
 
 
-def _mesh(name: str, shape: Shape, what: str, of: dict[str, Any], *, flat: bool) -> Any:
+def _mesh(name: str, shape: MergedMesh, what: str, of: dict[str, Any], *, flat: bool) -> Any:
     mi = mitsuba()
     props = mi.Properties()
     props[what] = mi.load_dict(of)
@@ -351,7 +351,7 @@ def _cleared(sky: Array) -> Array:
 
 
 @lru_cache(maxsize=32)
-def brightest(name: str) -> tuple[float, float, float]:
+def brightest_direction(name: str) -> tuple[float, float, float]:
     """From where most of a sky's light comes while it is not turned: not of length 1, for a sky
     that shines from everywhere has no direction."""
     sky = sky_light(name).mean(-1)

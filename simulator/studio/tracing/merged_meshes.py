@@ -49,7 +49,7 @@ class Piece(NamedTuple):
         return bool(np.ptp(self.part.mesh.uv, axis=0).max() > FAR)
 
 
-class Shape(NamedTuple):
+class MergedMesh(NamedTuple):
     """Many pieces as one mesh."""
 
     at: NDArray[np.float32]
@@ -60,7 +60,7 @@ class Shape(NamedTuple):
     """Of each triangle its thing's number times `GRAINS_MOST`, and what it is made of."""
 
 
-class Sorts(NamedTuple):
+class SortedPieces(NamedTuple):
     """The pieces of a scene by what they become."""
 
     plain: list[Piece]
@@ -68,9 +68,9 @@ class Sorts(NamedTuple):
     glow: list[Piece]
 
 
-def sort_pieces(placed: Sequence[Placed], eye: Point) -> Sorts:
+def sort_pieces(placed: Sequence[Placed], eye: Point) -> SortedPieces:
     """What of a scene is glass, what glows, and all else, and where it is seen from."""
-    sorts = Sorts([], [], [])
+    sorts = SortedPieces([], [], [])
     for owner, item in enumerate(placed):
         for part in item.thing.parts:
             m = part.material
@@ -79,13 +79,13 @@ def sort_pieces(placed: Sequence[Placed], eye: Point) -> Sorts:
     return sorts
 
 
-def merged(pieces: Sequence[Piece]) -> Shape | None:
+def merged(pieces: Sequence[Piece]) -> MergedMesh | None:
     """One mesh of many; none of none."""
     if not pieces:
         return None
     fleshes = [_covered(_flesh(piece.part.mesh, piece.pose), piece) for piece in pieces]
     starts = np.cumsum([0, *(len(f[0]) for f in fleshes)])
-    return Shape(
+    return MergedMesh(
         np.concatenate([f[0] for f in fleshes]),
         np.concatenate([f[1] for f in fleshes]),
         np.concatenate([f[2] for f in fleshes]),
@@ -97,7 +97,7 @@ def merged(pieces: Sequence[Piece]) -> Shape | None:
     )
 
 
-def pad_triangles(shape: Shape | None, at: Array, to: int) -> Shape:
+def pad_triangles(shape: MergedMesh | None, at: Array, to: int) -> MergedMesh:
     """A shape made up to a multiple of `to` triangles by specks: a sampler of light keeps the
     number of triangles that it began with."""
     count = 0 if shape is None else len(shape.faces)
@@ -108,7 +108,7 @@ def pad_triangles(shape: Shape | None, at: Array, to: int) -> Shape:
     )
     if shape is None or not repeats:
         return shape or fill
-    return Shape(
+    return MergedMesh(
         np.concatenate([shape.at, fill.at]),
         np.concatenate([shape.normals, fill.normals]),
         np.concatenate([shape.uv, fill.uv]),
@@ -117,10 +117,10 @@ def pad_triangles(shape: Shape | None, at: Array, to: int) -> Shape:
     )
 
 
-def speck(at: Array) -> Shape:
+def speck(at: Array) -> MergedMesh:
     """A triangle that nobody sees, for a shape that a scene has no use for."""
     corners = at + np.array([(0, 0, 0), (1e-4, 0, 0), (0, 1e-4, 0)])
-    return Shape(
+    return MergedMesh(
         corners.astype(np.float32), np.array([(0, 0, 1)] * 3, np.float32),
         np.zeros((3, 2), np.float32), np.array([(0, 1, 2)], np.uint32), np.array([-1], np.int32),
     )  # fmt: skip

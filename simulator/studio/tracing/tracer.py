@@ -20,11 +20,11 @@ from simulator.studio import INSTALL
 from simulator.studio.solid.scene_types import Array, Light, Placed, View
 from simulator.studio.tracing.loaded_scene import (
     LoadedScene,
-    brightest,
+    brightest_direction,
+    capacity_for,
     horizon,
     opaque,
-    room_for,
-    stage_for,
+    scene_for,
 )
 from simulator.studio.tracing.merged_meshes import sort_pieces
 from simulator.studio.tracing.mitsuba_variant import mitsuba
@@ -152,7 +152,7 @@ def _sun(light: Light) -> Array:
     if light.lamps:
         lamp = max(light.lamps, key=lambda lamp: lamp.power * lamp.width * lamp.height)
         return np.array((*lamp.at, 1.0), np.float32)
-    x, y, z = brightest(light.sky)
+    x, y, z = brightest_direction(light.sky)
     c, s = math.cos(math.radians(light.turn)), math.sin(math.radians(light.turn))
     return np.array((c * x - s * y, s * x + c * y, z, 0.0), np.float32)
 
@@ -219,7 +219,7 @@ def _staged(
         return _shown[3]
     _shown = None
     sorts = sort_pieces(placed, view.eye)
-    stage = stage_for(room_for(sorts, light.lamps))
+    stage = scene_for(capacity_for(sorts, light.lamps))
     if not stage.is_warm:  # else the first picture has a kernel of its own
         stage.show(sorts, light)
         eye = _eye(View((0, 0, 1), (0, 1, 1)), 8, 8)

@@ -19,7 +19,6 @@ from mmrag.errors import ConflictError, UsageError
 from mmrag.files.atomic import OWNER, lock_folder, sync_folder, write_bytes
 from mmrag.files.shards import Shard
 from simulator.world.build import table_parts, table_rows
-from simulator.world.build.request import Request, needed_bytes
 from simulator.world.build.table_parts import MANIFEST, SPLITS, TABLES
 from simulator.world.build.workers import check_workers, in_processes
 from simulator.world.build.world_manifest import (
@@ -28,7 +27,8 @@ from simulator.world.build.world_manifest import (
     read_manifest,
     write_manifest,
 )
-from simulator.world.language.voices.voice_reader import content_of
+from simulator.world.build.world_request import WorldRequest, needed_bytes
+from simulator.world.language.voices.voice_reader import voice_identity
 
 Progress = Callable[[str, int, int], None]
 """Stage, parts done, parts in all."""
@@ -49,7 +49,7 @@ class BuildTask(NamedTuple):
 
 
 def build(
-    request: Request,
+    request: WorldRequest,
     out: Path,
     *,
     workers: int = 1,
@@ -67,7 +67,12 @@ def build(
 
 
 def build_shard(
-    request: Request, out: Path, shard: Shard, *, workers: int = 1, progress: Progress | None = None
+    request: WorldRequest,
+    out: Path,
+    shard: Shard,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
 ) -> None:
     """Write one machine's share of the parts into the hidden folder beside `out`.
 
@@ -80,7 +85,7 @@ def build_shard(
         _write_parts(_planned(request, tell), staging, workers, shard, tell)
 
 
-def _check_makers(request: Request, workers: int) -> None:
+def _check_makers(request: WorldRequest, workers: int) -> None:
     """Refuse to begin with nobody, or with nothing that takes pictures."""
     check_workers(workers)
     if request.pictures:
@@ -90,7 +95,7 @@ def _check_makers(request: Request, workers: int) -> None:
 
 
 @contextlib.contextmanager
-def _begun(request: Request, out: Path, *, fresh: bool, shared: bool) -> Generator[Path]:
+def _begun(request: WorldRequest, out: Path, *, fresh: bool, shared: bool) -> Generator[Path]:
     """The folder of parts, ours alone or shared with other shards, and of this very request."""
     staging = staging_folder(out)
     _check_target(request, out)
@@ -104,20 +109,20 @@ def _begun(request: Request, out: Path, *, fresh: bool, shared: bool) -> Generat
         yield staging
 
 
-def _planned(request: Request, tell: Progress) -> table_rows.WorldPlan:
+def _planned(request: WorldRequest, tell: Progress) -> table_rows.WorldPlan:
     tell("plan", 0, 1)
     plan = make_plan(request)
     tell("plan", 1, 1)
     return plan
 
 
-def make_plan(request: Request) -> table_rows.WorldPlan:
+def make_plan(request: WorldRequest) -> table_rows.WorldPlan:
     """Facts, conversations, and which pages and pictures there will be."""
     from simulator.world.facts.generate import generate_facts
     from simulator.world.language.conversations import make_sessions
     from simulator.world.pages.page_orders import plan_pages
-    from simulator.world.pictures.catalogue_pictures import plan_shots
-    from simulator.world.pictures.session_pictures import assign_qualities, is_ego, plan_company
+    from simulator.world.pictures.kg_pictures import plan_kg_pictures
+    from simulator.world.pictures.session_pictures import assign_qualities, is_ego, plan_rivals
 
     facts = generate_facts(
         request.seed,
@@ -142,12 +147,12 @@ def make_plan(request: Request) -> table_rows.WorldPlan:
         multi=multi,
         single=single,
         pages=plan_pages(facts, needs, request.voices),
-        shots=plan_shots(facts, [s.entity_id for s in sessions], request),
+        shots=plan_kg_pictures(facts, [s.entity_id for s in sessions], request),
         specs=assign_qualities(sessions, request.seed),
         company={
             name: company
             for split in (multi, single)
-            for name, company in plan_company(
+            for name, company in plan_rivals(
                 [s for s in split if is_ego(s, request.seed)], facts, request
             ).items()
         },
@@ -295,7 +300,7 @@ def _rows_in(path: Path) -> int:
     return pq.read_metadata(path).num_rows
 
 
-def _check_target(request: Request, out: Path) -> None:
+def _check_target(request: WorldRequest, out: Path) -> None:
     if not out.exists():
         return
     if not out.is_dir():
@@ -313,7 +318,7 @@ def _check_target(request: Request, out: Path) -> None:
     )
 
 
-def _check_staging(request: Request, staging: Path, fresh: bool) -> None:
+def _check_staging(request: WorldRequest, staging: Path, fresh: bool) -> None:
     if fresh or not staging.exists():
         return
     try:
@@ -329,7 +334,7 @@ def _check_staging(request: Request, staging: Path, fresh: bool) -> None:
         )
 
 
-def _check_disk(request: Request, out: Path) -> None:
+def _check_disk(request: WorldRequest, out: Path) -> None:
     place = out.absolute().parent
     while not place.exists():
         place = place.parent
@@ -342,17 +347,20 @@ def _check_disk(request: Request, out: Path) -> None:
         )
 
 
-def identity_of(request: Request) -> bytes:
+def identity_of(request: WorldRequest) -> bytes:
     """What makes two worlds the same: the request and the code that answers it."""
     return msgspec.json.encode(
         {"request": _spelled_out(request), "generator": generator_revision()}, order="deterministic"
     )
 
 
-def _spelled_out(request: Request) -> dict[str, Any]:
+def _spelled_out(request: WorldRequest) -> dict[str, Any]:
     """Every option, defaults too: a default may change one day. A voice of one's own is named by
     its content: where its folder lies says nothing."""
-    said = {**msgspec.structs.asdict(request), "voices": [content_of(v) for v in request.voices]}
+    said = {
+        **msgspec.structs.asdict(request),
+        "voices": [voice_identity(v) for v in request.voices],
+    }
     return msgspec.json.decode(msgspec.json.encode(said))
 
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from mmrag.records import Polygon
-from simulator.world.build.request import Request
 from simulator.world.build.table_parts import (
     DOMAINS,
     DYNAMISM,
@@ -19,15 +18,16 @@ from simulator.world.build.table_parts import (
     QUERY_CATEGORIES,
     plain_quality,
 )
+from simulator.world.build.world_request import WorldRequest
 from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.questions.question_records import Conversation, Question
 from simulator.world.pages.grounding_labels import Grounder, Grounding
 from simulator.world.pages.page_html import to_html
 from simulator.world.pages.page_orders import PagePlan
-from simulator.world.pages.page_writer import Order, compose
-from simulator.world.pictures import catalogue_pictures, session_pictures
-from simulator.world.pictures.session_pictures import ALONE, SceneCompanions
+from simulator.world.pages.page_writer import PageOrder, compose
+from simulator.world.pictures import kg_pictures, session_pictures
+from simulator.world.pictures.session_pictures import ALONE, RivalPlan
 
 Row = dict[str, Any]
 
@@ -35,15 +35,15 @@ Row = dict[str, Any]
 class WorldPlan(NamedTuple):
     """Everything that is settled before the first part is written."""
 
-    request: Request
+    request: WorldRequest
     facts: FactBase
     multi: Sequence[Conversation]
     single: Sequence[Conversation]
     pages: PagePlan
-    shots: Sequence[catalogue_pictures.CatalogueShot]
+    shots: Sequence[kg_pictures.KgPicture]
     specs: dict[str, str]
     """Session → degradation of its picture."""
-    company: dict[str, SceneCompanions]
+    company: dict[str, RivalPlan]
     """Session → what stands beside the thing asked about; none: nothing that is not asked for."""
 
 
@@ -83,7 +83,7 @@ def entity_rows(entities: Sequence[Entity]) -> list[Row]:
     ]
 
 
-def page_rows(plan: WorldPlan, orders: Sequence[Order]) -> list[Row]:
+def page_rows(plan: WorldPlan, orders: Sequence[PageOrder]) -> list[Row]:
     """One row per page. `about` holds its statements and, for a hostile page, its attack."""
     rows: list[Row] = []
     for order in orders:
@@ -111,9 +111,7 @@ def page_rows(plan: WorldPlan, orders: Sequence[Order]) -> list[Row]:
     return rows
 
 
-def kg_rows(
-    plan: WorldPlan, first: int, shots: Sequence[catalogue_pictures.CatalogueShot]
-) -> list[Row]:
+def kg_rows(plan: WorldPlan, first: int, shots: Sequence[kg_pictures.KgPicture]) -> list[Row]:
     """One row per KG picture."""
     rows: list[Row] = []
     for index, shot in enumerate(shots, first):
@@ -121,9 +119,9 @@ def kg_rows(
         if plan.request.pictures:
             from simulator.world.pictures.scene import renderer
 
-            scene = catalogue_pictures.shot_scene(shot, plan.facts, plan.request)
+            scene = kg_pictures.kg_scene(shot, plan.facts, plan.request)
             jpeg = session_pictures.encode_jpeg(renderer().compose(scene).image, plan.request.jpeg)
-        rows.append(catalogue_pictures.shot_row(index, shot, plan.facts, jpeg))
+        rows.append(kg_pictures.kg_row(index, shot, plan.facts, jpeg))
     return rows
 
 
@@ -147,7 +145,7 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
     spec = plan.specs[session.id]
     company = plan.company.get(session.id, ALONE)
     shot = (
-        session_pictures.shoot(session, spec, plan.facts, plan.request, company)
+        session_pictures.take_picture(session, spec, plan.facts, plan.request, company)
         if plan.request.pictures
         else None
     )
@@ -205,7 +203,7 @@ def _session_row(plan: WorldPlan, session: Conversation, found: list[list[Ground
     }
 
 
-def _picture_columns(session: Conversation, shot: session_pictures.Shot) -> Row:
+def _picture_columns(session: Conversation, shot: session_pictures.SessionPicture) -> Row:
     name = f"{session.id}.jpg"
     captured = shot.captured or shot.clean
     differs = shot.captured is not None

@@ -17,19 +17,19 @@ from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
 from simulator.datasets.own.line_parser import is_gaze
 from simulator.datasets.unreadable_row import problem_of
-from simulator.message_text import summarise_problems
+from simulator.readable_text import summarise_problems
 from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
 from simulator.world.facts.domain_schema import Entity, Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import Look
+from simulator.world.language.answer_program import evaluate
 from simulator.world.language.conversations import check_session
-from simulator.world.language.program import evaluate
 from simulator.world.language.questions.question_records import Conversation, NeededFact, Question
 from simulator.world.pages.grounding_labels import label_for
 from simulator.world.pages.page_document import Statement
-from simulator.world.pictures.ground_truth import decode_owners
-from simulator.world.pictures.referents import Owners, asked_of, referent_cues
+from simulator.world.pictures.pixel_truth import decode_owners
+from simulator.world.pictures.referents import Owners, referent_cues, view_questions
 from simulator.world.sessions import read_world
 
 
@@ -104,7 +104,7 @@ def read_facts(folder: Path, manifest: dict[str, Any]) -> FactBase:
                 family=row["family"],
                 look=msgspec.json.decode(row["look"], type=Look) if row["look"] else None,
             )
-            for row in stream(folder / "entities.parquet")
+            for row in stream_rows(folder / "entities.parquet")
         ),
         facts=(
             Fact(
@@ -115,12 +115,12 @@ def read_facts(folder: Path, manifest: dict[str, Any]) -> FactBase:
                 valid_from=row["valid_from"],
                 valid_to=row["valid_to"],
             )
-            for row in stream(folder / "facts.parquet")
+            for row in stream_rows(folder / "facts.parquet")
         ),
     )
 
 
-def stream(path: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+def stream_rows(path: Path, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
     """Rows of a table, a batch at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -223,7 +223,7 @@ def _check_referents(table: Path, facts: FactBase) -> list[str]:
     """What every turn means is settled again from the owner mask; nothing is taken from the scene.
     Tables without pictures have no mask, and those that were written before say nothing of it."""
     problems: list[str] = []
-    for row in stream(table, ["session_id", "owner_image", "scene", "extra"]):
+    for row in stream_rows(table, ["session_id", "owner_image", "scene", "extra"]):
         extra, mask = row["extra"], row["owner_image"]
         if mask is None or not mask["bytes"] or not extra.get("settled_by"):
             continue
@@ -231,7 +231,7 @@ def _check_referents(table: Path, facts: FactBase) -> list[str]:
         notes = [msgspec.json.decode(note) for note in extra["notes"]]
         try:
             owners = decode_owners(mask["bytes"])
-            asked = asked_of(
+            asked = view_questions(
                 ((n["means"], n["could_mean"], n["settled_by"]) for n in notes), visible
             )
         except (DataError, KeyError) as error:
@@ -270,7 +270,7 @@ def _check_pages(
     """Every statement of every page: true where it says so, never true where planted as wrong."""
     said: Said = {}
     count = 0
-    for row in stream(folder / "pages.parquet", ["page_url", "label", "about"]):
+    for row in stream_rows(folder / "pages.parquet", ["page_url", "label", "about"]):
         url = row["page_url"]
         about = msgspec.json.decode(row["about"], type=dict[str, Any])
         states = [msgspec.convert(_tupled(s), Statement) for s in about["states"]]
@@ -310,7 +310,7 @@ def _check_grounding(
 ) -> int:
     """Every label again from the page's statements and the turn's needs."""
     count = 0
-    for row in stream(folder / "grounding.parquet", ["turn_id", "page_url", "label"]):
+    for row in stream_rows(folder / "grounding.parquet", ["turn_id", "page_url", "label"]):
         count += 1
         turn, states = turns.get(row["turn_id"]), said.get(row["page_url"])
         where = f"{row['turn_id']} × {row['page_url']}"
@@ -332,14 +332,14 @@ def _check_kg(folder: Path) -> list[str]:
     """No query picture stands in the KG."""
     known = {
         row["image_sha256"]
-        for row in stream(folder / "kg.parquet", ["image_sha256"])
+        for row in stream_rows(folder / "kg.parquet", ["image_sha256"])
         if row["image_sha256"]
     }
     columns = ["session_id", "image_sha256", "clean_sha256"]
     return [
         f"{row['session_id']}: its picture stands in the KG"
         for split in SPLITS
-        for row in stream(folder / f"{split}.parquet", columns)
+        for row in stream_rows(folder / f"{split}.parquet", columns)
         if row["image_sha256"] in known or row["clean_sha256"] in known
     ]
 

@@ -10,33 +10,33 @@ from typing import Any
 import msgspec
 
 from mmrag.records import Record, Session
-from simulator.message_text import counted
-from simulator.world.build.request import difficulty_of
+from simulator.readable_text import counted
 from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
+from simulator.world.build.world_request import difficulty_of
 from simulator.world.checks import published_figures
-from simulator.world.checks.verify import stream
+from simulator.world.checks.verify import stream_rows
 from simulator.world.facts.look import LABELLED, Look
 from simulator.world.language.voices.voice_reader import describe_voices
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT
-from simulator.world.pictures.catalogue_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
-from simulator.world.pictures.ground_truth import decode_owners
+from simulator.world.pictures.kg_pictures import HARD_NEGATIVES, OTHERS_PER_RELEVANT
+from simulator.world.pictures.pixel_truth import decode_owners
 from simulator.world.pictures.referents import IN_VIEW, sight_of
 from simulator.world.pictures.traits import Draws, Traits
-from simulator.world.sessions import captured, read_world
+from simulator.world.sessions import capture_of, read_world
 
 LARGE = 0.04
 """Of the picture: the box of what is asked about, if it is to be seen well."""
 
 
-def things_in_view(folder: Path) -> dict[str, float]:
+def view_statistics(folder: Path) -> dict[str, float]:
     """Shares in per cent, of egocentric pictures and of turns that mean something in view. A rival
     is another thing of the kind that is asked about."""
     ego = rivalled = nearest = largest = large = 0
     ways: Counter[str] = Counter()
     columns = ["is_ego", "focus", "clean_focus", "owner_image", "scene", "extra"]
     for split in SPLITS:
-        for row in stream(folder / f"{split}.parquet", columns):
+        for row in stream_rows(folder / f"{split}.parquet", columns):
             ways.update(way for way in row["extra"].get("settled_by") or () if way)
             if not row["is_ego"] or not row["owner_image"]:
                 continue
@@ -158,7 +158,7 @@ def world_stats(folder: Path) -> Stats:
             *_pictures([*multi, *single]),
             *(
                 WorldFigure("What is meant", name, share)
-                for name, share in things_in_view(folder).items()
+                for name, share in view_statistics(folder).items()
             ),
             *_kg(folder, [*multi, *single]),
             *_pages(folder, [*multi, *single]),
@@ -172,7 +172,7 @@ def _text_only(sessions: Iterable[Session]) -> Iterable[Session]:
 
     nothing = LazyImage.from_bytes(b"")
     for session in sessions:
-        capture = msgspec.structs.replace(captured(session), image=nothing, degraded=None)
+        capture = msgspec.structs.replace(capture_of(session), image=nothing, degraded=None)
         yield msgspec.structs.replace(session, capture=capture)
 
 
@@ -201,7 +201,7 @@ def _difficulty(
         return
     group = f"Difficulty ({dial.name}): asked for"
     looks = ("entity_id", "kind", "family", "look")
-    things = [row for row in stream(folder / "entities.parquet", list(looks)) if row["look"]]
+    things = [row for row in stream_rows(folder / "entities.parquet", list(looks)) if row["look"]]
     sizes = Counter((row["kind"], row["family"]) for row in things)
     last = dict(sorted(sizes))  # the last family of a kind may be a smaller one
     counts = Counter(n - 1 for (kind, family), n in sizes.items() if family != last[kind])
@@ -328,8 +328,8 @@ def _questions(multi: list[Session], single: list[Session]) -> Iterable[WorldFig
 
 
 def _pictures(sessions: list[Session]) -> Iterable[WorldFigure]:
-    ego = [s.quality for s in sessions if captured(s).is_ego]
-    plain = [s.quality for s in sessions if not captured(s).is_ego]
+    ego = [s.quality for s in sessions if capture_of(s).is_ego]
+    plain = [s.quality for s in sessions if not capture_of(s).is_ego]
     pictures = sum(QUALITY_EGO.values()) + sum(QUALITY_NORMAL.values())
     yield _share(
         "Pictures", "egocentric", len(ego) / len(sessions), sum(QUALITY_EGO.values()) / pictures
@@ -341,11 +341,11 @@ def _pictures(sessions: list[Session]) -> Iterable[WorldFigure]:
 def _kg(folder: Path, sessions: list[Session]) -> Iterable[WorldFigure]:
     group = "Image KG"
     pictures = Counter(
-        str(row["entity_id"]) for row in stream(folder / "kg.parquet", ["entity_id"])
+        str(row["entity_id"]) for row in stream_rows(folder / "kg.parquet", ["entity_id"])
     )
     families: dict[str, tuple[str, int]] = {
         row["entity_id"]: (row["kind"], row["family"])
-        for row in stream(folder / "entities.parquet", ["entity_id", "kind", "family"])
+        for row in stream_rows(folder / "entities.parquet", ["entity_id", "kind", "family"])
     }
     shown: dict[str, str] = {s.id: s.extra["subject"] for s in sessions}
     subjects = set(shown.values())
@@ -386,16 +386,16 @@ def _pages(folder: Path, sessions: list[Session]) -> Iterable[WorldFigure]:
     group = "Web pages"
     labels: Counter[str] = Counter()
     styles: Counter[str] = Counter()
-    for row in stream(folder / "pages.parquet", ["label", "style"]):
+    for row in stream_rows(folder / "pages.parquet", ["label", "style"]):
         labels[PAGE_LABELS[row["label"]]] += 1
         styles[row["style"]] += 1
     worth: Counter[str] = Counter()
     per_turn: Counter[str] = Counter()
-    for row in stream(folder / "grounding.parquet", ["turn_id", "label"]):
+    for row in stream_rows(folder / "grounding.parquet", ["turn_id", "label"]):
         worth[GROUNDING_LABELS[row["label"]]] += 1
         per_turn[row["turn_id"]] += 1
     supported: dict[str, set[str]] = {}
-    for row in stream(folder / "grounding.parquet", ["turn_id", "supports"]):
+    for row in stream_rows(folder / "grounding.parquet", ["turn_id", "supports"]):
         supported.setdefault(row["turn_id"], set()).update(row["supports"])
     external = [t for s in sessions for t in s.turns if t.extra["needs"]]
     needed = {

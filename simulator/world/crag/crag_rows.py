@@ -23,15 +23,15 @@ import msgspec
 from mmrag.errors import UsageError
 from mmrag.files.atomic import atomic_path
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.crag_stage import CragStage
-from simulator.world.crag.entity_lines import SheetLine, before, entity_lines
+from simulator.world.crag.crag_world import CragWorld
+from simulator.world.crag.entity_lines import SheetLine, earlier_time, entity_lines
 from simulator.world.crag.questions.question_set import CragQuestion, ask_questions
 from simulator.world.crag.questions.templates import PageNeed
 from simulator.world.facts.fact_wording import say_day
 
 
 def crag_rows(
-    stage: CragStage, count: int, *, pages: int = 5, seed: int = 0
+    stage: CragWorld, count: int, *, pages: int = 5, seed: int = 0
 ) -> Iterator[dict[str, Any]]:
     """Rows with 5 pages (tasks 1 and 2) or all 50 (task 3); the same questions in both."""
     if pages not in (5, PAGES):
@@ -68,7 +68,7 @@ def _opened(path: Path, ending: str) -> Generator[IO[bytes]]:
             yield plain
 
 
-def _row_of(stage: CragStage, asked: CragQuestion, pages: list[CragPage]) -> dict[str, Any]:
+def _row_of(stage: CragWorld, asked: CragQuestion, pages: list[CragPage]) -> dict[str, Any]:
     split = Draw(stage.facts.seed, "crag split", asked.id).below(2)
     return {
         "interaction_id": asked.id,
@@ -119,7 +119,7 @@ class CragPage(NamedTuple):
     """Which of the question's needs it states."""
 
 
-def pages_of(stage: CragStage, asked: CragQuestion) -> list[CragPage]:
+def pages_of(stage: CragWorld, asked: CragQuestion) -> list[CragPage]:
     """Fifty pages, best first as the search engine had them."""
     draw = Draw(stage.facts.seed, "crag pages", asked.id)
     slots: list[CragPage | None] = [None] * PAGES
@@ -147,7 +147,7 @@ def answered_by(pages: Sequence[CragPage], asked: CragQuestion) -> bool:
 
 
 def _answering(
-    stage: CragStage, asked: CragQuestion, number: int, need: PageNeed, draw: Draw, copy: int
+    stage: CragWorld, asked: CragQuestion, number: int, need: PageNeed, draw: Draw, copy: int
 ) -> CragPage:
     lines = entity_lines(stage, need.name, asked.at)
     wanted = [line for line in lines if _meets(line, need)]
@@ -162,7 +162,7 @@ def _answering(
     return _page(need.name, shown, leads, draw, asked.at, f"{number}-{copy}", own)  # fmt: skip
 
 
-def _others(stage: CragStage, asked: CragQuestion, draw: Draw, many: int) -> list[CragPage]:
+def _others(stage: CragWorld, asked: CragQuestion, draw: Draw, many: int) -> list[CragPage]:
     """Pages that do not state it: outdated, about the same or the like, or about anything."""
     found: list[CragPage] = []
     names = list(dict.fromkeys(need.name for need in asked.needs))
@@ -170,7 +170,7 @@ def _others(stage: CragStage, asked: CragQuestion, draw: Draw, many: int) -> lis
     for number in range(many):
         about = draw.pick(names) if draw.chance(0.35) else draw.pick(pool)
         old = draw.chance(0.4)
-        at = before(stage, asked.at) if old else asked.at
+        at = earlier_time(stage, asked.at) if old else asked.at
         lines = [line for line in entity_lines(stage, about, at)
                  if not any(need.name == about and (_meets(line, need) or (not old and
                             line.noun == need.noun)) for need in asked.needs)]  # fmt: skip
@@ -181,7 +181,7 @@ def _others(stage: CragStage, asked: CragQuestion, draw: Draw, many: int) -> lis
 
 
 def _still_false(
-    stage: CragStage, asked: CragQuestion, about: str, lines: list[SheetLine]
+    stage: CragWorld, asked: CragQuestion, about: str, lines: list[SheetLine]
 ) -> list[SheetLine]:
     """Without the lines of an old page that happen to say what is needed all the same."""
     now = {(line.noun, line.text) for line in entity_lines(stage, about, asked.at)}
@@ -194,7 +194,7 @@ def _meets(line: SheetLine, need: PageNeed) -> bool:
 
 
 @lru_cache(maxsize=2)
-def _names(stage: CragStage) -> tuple[str, ...]:
+def _names(stage: CragWorld) -> tuple[str, ...]:
     named = [entity.name for entity in stage.facts.entities.values()]
     return (*named, *(f.title for f in stage.films), *(s.name for s in stage.songs))
 

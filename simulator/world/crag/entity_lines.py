@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import NamedTuple
 
-from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.crag_world import CragWorld
 from simulator.world.crag.kg.finance import market_cap, pe_ratio
 from simulator.world.crag.kg.sports import is_over
 from simulator.world.facts.fact_wording import say_day, say_list, say_value
@@ -19,7 +19,7 @@ class SheetLine(NamedTuple):
     day: str = ""
 
 
-def entity_lines(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+def entity_lines(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
     """Everything that pages may say of what is called so; empty for a name that nobody has."""
     return [
         *_film(stage, name),
@@ -35,7 +35,7 @@ def money(value: float) -> str:
     return f"${value:,.0f}" if value >= 100_000 else f"${value:,.2f}"
 
 
-def _film(stage: CragStage, name: str) -> list[SheetLine]:
+def _film(stage: CragWorld, name: str) -> list[SheetLine]:
     found = next((film for film in stage.films if film.title == name), None)
     if found is None:
         return []
@@ -53,7 +53,7 @@ def _film(stage: CragStage, name: str) -> list[SheetLine]:
     ]
 
 
-def _music(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+def _music(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
     lines: list[SheetLine] = []
     for song in (s for s in stage.songs if s.name == name):
         lines += [
@@ -79,7 +79,7 @@ def _music(stage: CragStage, name: str, at: str) -> list[SheetLine]:
     return lines
 
 
-def _share(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+def _share(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
     found = next((s for s in stage.shares if stage.name(s.company) == name), None)
     if found is None:
         return []
@@ -98,7 +98,7 @@ def _share(stage: CragStage, name: str, at: str) -> list[SheetLine]:
     ]  # fmt: skip
 
 
-def _team(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+def _team(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
     lines: list[SheetLine] = []
     for game in stage.games:
         if name in (game.home, game.away) and is_over(game, at):
@@ -110,7 +110,7 @@ def _team(stage: CragStage, name: str, at: str) -> list[SheetLine]:
     return lines
 
 
-def _entity(stage: CragStage, name: str, at: str) -> list[SheetLine]:
+def _entity(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
     facts, lines = stage.facts, list[SheetLine]()
     for entity in (e for e in facts.find(name) if e.name == name):
         for attribute in facts.attributes(entity.id):
@@ -120,7 +120,7 @@ def _entity(stage: CragStage, name: str, at: str) -> list[SheetLine]:
     return lines
 
 
-def before(stage: CragStage, at: str) -> str:
+def earlier_time(stage: CragWorld, at: str) -> str:
     """A time before the question at which what changes was otherwise; as far as facts go back."""
     day = dt.date.fromisoformat(at[:10]) - dt.timedelta(days=1)
     return max(f"{day}T09:00", f"{stage.today - dt.timedelta(days=1)}T00:00")

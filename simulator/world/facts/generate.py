@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from mmrag.errors import UsageError
 from simulator.world.build.randomness import Draw
-from simulator.world.build.request import LIFE
+from simulator.world.build.world_request import LIFE
 from simulator.world.checks.published_figures import SESSIONS
 from simulator.world.facts.domain_schema import (
     DOMAINS,

@@ -79,8 +79,8 @@ class Names:
         left = self._left.setdefault(pattern, _fillings(self._seed, pattern))
         for form, words in left:
             name = _named(form, words)
-            taken = {name.text, sound(name.short)}
-            sounds = {(family, sound(word)) for word in words}
+            taken = {name.text, sound_key(name.short)}
+            sounds = {(family, sound_key(word)) for word in words}
             if (
                 len(name.text) > LONGEST
                 or any(bad in name.text.casefold() for bad in _UGLY)
@@ -126,10 +126,10 @@ def words_of(slot: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 16)
-def sound(text: str) -> str:
+def sound_key(text: str) -> str:
     """What a listener keeps of a name: its consonants, soft as hard, without length or stress.
 
-    >>> sound("Brushwell") == sound("Brushwall") != sound("Brushfield")
+    >>> sound_key("Brushwell") == sound_key("Brushwall") != sound_key("Brushfield")
     True
     """
     key = text.casefold()
@@ -214,6 +214,6 @@ def _named(pattern: str, words: tuple[str, ...]) -> Name:
 def _repeats(words: tuple[str, ...]) -> bool:
     """Whether one word stands in another, or sounds like it."""
     return any(
-        sound(a) == sound(b) or a.casefold() in b.casefold() or b.casefold() in a.casefold()
+        sound_key(a) == sound_key(b) or a.casefold() in b.casefold() or b.casefold() in a.casefold()
         for a, b in itertools.combinations(words, 2)
     )

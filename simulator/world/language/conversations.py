@@ -21,7 +21,7 @@ from typing import TypeVar
 from mmrag.errors import DataError, UsageError
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
-from simulator.world.build.request import LIFE
+from simulator.world.build.world_request import LIFE
 from simulator.world.checks.published_figures import (
     DOMAIN_SHIFT,
     DYNAMISM,
@@ -37,16 +37,16 @@ from simulator.world.facts.domain_schema import HUBS, Entity, domain_of_kind
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
 from simulator.world.facts.look import KINDS
-from simulator.world.language.english import utter
+from simulator.world.language.answer_program import evaluate
+from simulator.world.language.english import as_transcript
 from simulator.world.language.filled_needs import (
     FilledNeed,
-    Moment,
-    Statistics,
+    NeedContext,
+    WorldCache,
     fill_need,
-    is_mistaken,
+    it_is_ambiguous,
     points_at_view,
 )
-from simulator.world.language.program import evaluate
 from simulator.world.language.questions.answer_wordings import say_answer
 from simulator.world.language.questions.question_records import Conversation, NeededFact, Question
 from simulator.world.language.voices.need_reader import PLACES, STEPS, Need
@@ -59,7 +59,7 @@ _TYPE_SHARES = {t: n / sum(TYPE_TOTALS.values()) for t, n in TYPE_TOTALS.items()
 
 
 @dataclass
-class Balance:
+class QuestionTally:
     """What a set has so far of everything that is to come out in proportion."""
 
     turns: int = 0
@@ -73,9 +73,9 @@ class Balance:
     leaning: Counter[str] = field(default_factory=Counter[str])
     """The same of all needs together, premises apart."""
 
-    def plus(self, other: Balance) -> Balance:
+    def plus(self, other: QuestionTally) -> QuestionTally:
         """Both together."""
-        return Balance(
+        return QuestionTally(
             turns=self.turns + other.turns,
             types=self.types + other.types,
             speeds=self.speeds + other.speeds,
@@ -103,7 +103,7 @@ class Balance:
         if question.choice or question.program[0] == "premise":
             is_yes = question.answer == "Yes" if question.choice else not question.false_premise
             self.flips[filled.want.id] += 1 if is_yes else -1
-            self.leaning[asks_for(filled.want)] += 1 if is_yes else -1
+            self.leaning[tally_group(filled.want)] += 1 if is_yes else -1
 
     def refuse_if_short(self, *, is_planned: bool) -> None:
         """A world that cannot have the published shares is none. `is_planned`: its types are."""
@@ -129,7 +129,7 @@ def _added(a: Counter[str], b: Counter[str]) -> Counter[str]:
     return found
 
 
-def asks_for(need: Need) -> str:
+def tally_group(need: Need) -> str:
     """What is kept in balance apart: statements that may be false, and questions."""
     return "premise" if need.answer[0] == "premise" else "question"
 
@@ -256,10 +256,10 @@ def make_sessions(
     legible: float = LIFE.legible,
 ) -> Iterator[Conversation]:
     """All sessions of a world in order: the multi-turn set, then the single-turn set."""
-    statistics = Statistics(facts, legible)
+    statistics = WorldCache(facts, legible)
     plans = make_plan(facts.seed, conversations, singles)
     for is_single, of in enumerate((plans[:conversations], plans[conversations:])):
-        balance = Balance()
+        balance = QuestionTally()
         for plan in of:
             yield _make_session(plan, facts, voices, statistics, balance)
         if of:
@@ -270,8 +270,8 @@ def _make_session(
     plan: SessionPlan,
     facts: FactBase,
     voices: Sequence[str],
-    statistics: Statistics,
-    balance: Balance,
+    statistics: WorldCache,
+    balance: QuestionTally,
 ) -> Conversation:
     """One session in one voice: things are drawn until every turn can be asked about one."""
     draw = Draw(facts.seed, plan.id)
@@ -339,8 +339,8 @@ class _Session:
         facts: FactBase,
         voice: str,
         kind: str,
-        statistics: Statistics,
-        balance: Balance,
+        statistics: WorldCache,
+        balance: QuestionTally,
         draw: Draw,
         attempt: int,
     ) -> None:
@@ -358,7 +358,7 @@ class _Session:
         self._places = PLACES
         self._view: tuple[Entity, ...] = ()
         self._said = ""
-        self._mine = Balance()
+        self._mine = QuestionTally()
         self._shifted = 0
         self.filled: list[FilledNeed] = []
         self.questions: list[Question] = []
@@ -425,7 +425,7 @@ class _Session:
             and (may_shift or not self._shifts(w) or (away and w in last.then))
         ]  # fmt: skip
 
-    def _rank(self, need: Need, i: int, now: Balance) -> float:
+    def _rank(self, need: Need, i: int, now: QuestionTally) -> float:
         """How much a need is wanted now."""
         rank = self._lack(need, now)
         rank += Draw(self._facts.seed, self._plan.id, i, need.id).uniform()
@@ -435,7 +435,7 @@ class _Session:
             after = self._after(need)
             rank -= 9.0 if len(after) < left else 0.0  # it would be the end of the errand
             rank += 1.0 if self.filled and need in self.filled[-1].want.then else 0.0
-            rank -= 3.0 if is_mistaken(need, self._main, self._came_up(need)) else 0.0
+            rank -= 3.0 if it_is_ambiguous(need, self._main, self._came_up(need)) else 0.0
             if left and need.then:  # what can only be asked after it
                 rank += max(0.0, 0.7 * max(self._lack(after, now) for after in need.then))
             if self._shifted < self._plan.shifts:
@@ -455,7 +455,7 @@ class _Session:
             if w.step >= need.step and w.id not in asked and places & set(w.places)
         ]
 
-    def _lack(self, need: Need, now: Balance) -> float:
+    def _lack(self, need: Need, now: QuestionTally) -> float:
         said = need.meanings[self._main.kind]
         return now.lack(need.query_type, said.dynamism, visual=self._is_seen(need))
 
@@ -484,14 +484,14 @@ class _Session:
         kinds += [k for k in said.kinds if said.result == "thing" and k not in HUBS]
         return any(domain_of_kind(k).name != self._plan.domain for k in kinds)
 
-    def _moment(self, i: int, need: Need) -> Moment:
+    def _moment(self, i: int, need: Need) -> NeedContext:
         flips = self._before.flips[need.id] + self._mine.flips[need.id]
-        asks = asks_for(need)
+        asks = tally_group(need)
         flips = flips or self._before.leaning[asks] + self._mine.leaning[asks]
         draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, need.id)
         last = self.filled[-1] if self.filled else None
         named = last.answer.value if last is not None and last.answer.kind == "entity" else None
-        return Moment(
+        return NeedContext(
             facts=self._facts,
             statistics=self._statistics,
             draw=draw,
@@ -541,7 +541,7 @@ class _Session:
         need, subject, main = filled.want, filled.subject, self._main
         said = need.meanings[main.kind]
         draw = Draw(self._facts.seed, self._plan.id, i, "words")
-        texts = draw.shuffled([utter(text, draw) for text in filled.texts])
+        texts = draw.shuffled([as_transcript(text, draw) for text in filled.texts])
         wording, accept = say_answer(filled.answer, self._facts)
         leans = bool(i) and (not need.opens or "answer" in need.things)
         known = any(n in self._said for n in (main.name, *main.aliases))
@@ -612,7 +612,7 @@ def _form(need: Need, filled: FilledNeed) -> str:
     return "post-processing" if need.query_type == "reasoning" else "plain"
 
 
-def _pool(statistics: Statistics, facts: FactBase, plan: SessionPlan, kind: str) -> list[Entity]:
+def _pool(statistics: WorldCache, facts: FactBase, plan: SessionPlan, kind: str) -> list[Entity]:
     """What may be the main thing, kept from session to session: scanning each time is quadratic."""
     key = (kind, plan.popularity)
     if key not in statistics.pools:

@@ -32,7 +32,7 @@ def plural(noun: str) -> str:
     return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
 
 
-def called(kind: str) -> tuple[str, ...]:
+def nouns_for(kind: str) -> tuple[str, ...]:
     """Every noun, singular and plural, that people use for a thing of this kind."""
     said = raw_domains()[domain_of_kind(kind).stem].get("called", {}).get(kind, [])
     nouns = [noun_of(kind).removeprefix("pair of "), *said]
@@ -58,7 +58,7 @@ def spoken_time(iso: str) -> str:
     return f"{(hour - 1) % 12 + 1}{minutes} {'am' if hour < 12 else 'pm'}"
 
 
-def utter(sentence: str, draw: Draw) -> str:
+def as_transcript(sentence: str, draw: Draw) -> str:
     """Written as speech recognition writes: mostly with a capital and a question mark."""
     sentence = " ".join(sentence.split()).rstrip("?")
     style = draw.below(10)

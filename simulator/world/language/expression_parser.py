@@ -1,6 +1,6 @@
 """What answers a need, as its author writes it: `it.price < next.price`, read into a program.
 
-An expression is written as sums are, with dots. It is read into the program that `program.py`
+An expression is written as sums are, with dots. It is read into the program `answer_program.py`
 runs, with things and slots still open (`["var", "it"]`, `["slot", "budget"]`);
 `expression_types.py` says of what kind its result is.
 """

@@ -10,15 +10,15 @@ from typing import Any
 
 from mmrag.errors import DataError
 from simulator.world.build.randomness import Draw
-from simulator.world.build.request import LIFE
+from simulator.world.build.world_request import LIFE
 from simulator.world.facts.domain_schema import Entity, Number, attribute_of, attributes_of
 from simulator.world.facts.fact_wording import MONTHS, say_number, say_value
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import KINDS
+from simulator.world.language.answer_program import Answer, FactRead, evaluate
 from simulator.world.language.askable_things import askable
-from simulator.world.language.english import called, noun_of, plural_of, spoken_day, spoken_time
+from simulator.world.language.english import noun_of, nouns_for, plural_of, spoken_day, spoken_time
 from simulator.world.language.expression_parser import bind
-from simulator.world.language.program import Access, Answer, evaluate
 from simulator.world.language.voices.need_reader import Need, Slot
 
 MOST_NAMES = 4
@@ -30,7 +30,7 @@ _DRAWS = 8
 _NUMBERS = tuple("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
 
 
-class Statistics:
+class WorldCache:
     """What is worth keeping from question to question of one world."""
 
     def __init__(self, facts: FactBase, legible: float = LIFE.legible) -> None:
@@ -59,11 +59,11 @@ class Statistics:
 
 
 @dataclass(frozen=True)
-class Moment:
+class NeedContext:
     """What is given when something is asked."""
 
     facts: FactBase
-    statistics: Statistics
+    statistics: WorldCache
     draw: Draw
     at: str
     main: Entity
@@ -87,7 +87,7 @@ class FilledNeed:
     want: Need
     program: list[Any]
     answer: Answer
-    accesses: tuple[Access, ...]
+    accesses: tuple[FactRead, ...]
     subject: Entity
     texts: tuple[str, ...]
     """Each of its wordings, filled alike."""
@@ -106,7 +106,7 @@ class FilledNeed:
         return ("Yes", "No") if is_asked else ()
 
 
-def fill_need(need: Need, moment: Moment) -> FilledNeed | None:
+def fill_need(need: Need, moment: NeedContext) -> FilledNeed | None:
     """The need asked now, or None where it cannot be: no such thing in view, no single answer."""
     kind = moment.main.kind
     if kind not in need.meanings or _needs_unseen_print(need, moment):
@@ -122,7 +122,7 @@ def fill_need(need: Need, moment: Moment) -> FilledNeed | None:
     return best
 
 
-def _needs_unseen_print(need: Need, moment: Moment) -> bool:
+def _needs_unseen_print(need: Need, moment: NeedContext) -> bool:
     legible = moment.text_clue and moment.main.look and moment.main.look.label
     return _reads_print(need.answer) and not legible
 
@@ -133,7 +133,7 @@ def _reads_print(node: Any) -> bool:
     )
 
 
-def _drawn(need: Need, moment: Moment) -> FilledNeed | None:
+def _drawn(need: Need, moment: NeedContext) -> FilledNeed | None:
     things = need.things
     beside = _beside(things, moment)
     if beside is None or ("answer" in things and moment.answer is None):
@@ -159,7 +159,7 @@ def _drawn(need: Need, moment: Moment) -> FilledNeed | None:
         return None
     means = _means(things, moment, beside)
     says = need.later if need.later and not moment.is_first else need.say
-    if is_mistaken(need, main, moment.came_up):
+    if it_is_ambiguous(need, main, moment.came_up):
         pointing = tuple(text for text in (*need.say, *need.later) if points_at_view(text))
         says = pointing or tuple(f"this one here again, {text}" for text in says)
     texts = tuple(_filled(text, words) for text in says)
@@ -185,7 +185,7 @@ def points_at_view(text: str) -> bool:
     return re.search(r"\b(this|these|here|that)\b|\{noun\}", text, re.I) is not None
 
 
-def is_mistaken(need: Need, main: Entity, came_up: Entity | None) -> bool:
+def it_is_ambiguous(need: Need, main: Entity, came_up: Entity | None) -> bool:
     """Whether "it" would be taken for what came up last, as that has what is asked for as well."""
     if came_up is None or came_up.id == main.id or "it" not in need.things:
         return False
@@ -194,7 +194,7 @@ def is_mistaken(need: Need, main: Entity, came_up: Entity | None) -> bool:
     return asked <= {a.key for a in attributes_of(came_up.kind)}
 
 
-def _beside(things: frozenset[str], moment: Moment) -> tuple[Entity, ...] | None:
+def _beside(things: frozenset[str], moment: NeedContext) -> tuple[Entity, ...] | None:
     """What must stand beside the main thing; None where something else stands there already."""
     low, high = (2, 3) if "these" in things else (1, 1) if things & {"next", "both"} else (0, 0)
     if not high:
@@ -206,13 +206,15 @@ def _beside(things: frozenset[str], moment: Moment) -> tuple[Entity, ...] | None
     return tuple(moment.draw.sample(pool, many)) if len(pool) >= many else None
 
 
-def _other(moment: Moment, beside: tuple[Entity, ...]) -> Entity:
+def _other(moment: NeedContext, beside: tuple[Entity, ...]) -> Entity:
     taken = {moment.main.id, *(e.id for e in (*moment.view, *beside))}
     pool = [e for e in moment.facts.of_kind(moment.main.kind) if e.id not in taken]
     return moment.draw.pick(pool)
 
 
-def _means(things: frozenset[str], moment: Moment, beside: tuple[Entity, ...]) -> tuple[str, ...]:
+def _means(
+    things: frozenset[str], moment: NeedContext, beside: tuple[Entity, ...]
+) -> tuple[str, ...]:
     """The things in view that the words mean."""
     main, answer = moment.main, moment.answer
     if "answer" in things and "it" not in things and answer in (main, *moment.view):
@@ -234,12 +236,12 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
 _Slotted = tuple[Any, str, bool]
 
 
-def _pick(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+def _pick(slot: Slot, moment: NeedContext, _values: Mapping[str, Any]) -> _Slotted:
     value = moment.draw.pick(slot.values)
     return value, _NUMBERS[value] if isinstance(value, int) and value < 13 else str(value), False
 
 
-def _near(slot: Slot, moment: Moment, values: Mapping[str, Any]) -> _Slotted:
+def _near(slot: Slot, moment: NeedContext, values: Mapping[str, Any]) -> _Slotted:
     spec = attribute_of(moment.main.kind, slot.key).value
     low, high = moment.statistics.middle(moment.main.kind, slot.key)
     bound = moment.draw.uniform(low, high) * values.get(slot.times, 1)
@@ -259,7 +261,7 @@ def _round_number(value: float) -> float:
     return int(rounded) if rounded == int(rounded) else round(rounded, 1)
 
 
-def _past(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+def _past(slot: Slot, moment: NeedContext, _values: Mapping[str, Any]) -> _Slotted:
     history = moment.facts.history(moment.main.id, slot.key, moment.at)
     start = str(moment.draw.pick([f for f in history[:-1] if f.valid_from]).valid_from)
     if attribute_of(moment.main.kind, slot.key).dynamism == "slow-changing":
@@ -267,14 +269,14 @@ def _past(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
     return f"{start[:10]}T12:00", f"on {spoken_day(start, moment.at[:10])}", False
 
 
-def _later(_slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+def _later(_slot: Slot, moment: NeedContext, _values: Mapping[str, Any]) -> _Slotted:
     minutes = int(moment.at[11:13]) * 60 + int(moment.at[14:16])
     minutes = min(23 * 60 + 55, minutes + moment.draw.between(4, 90) * 5)
     clock = f"{minutes // 60:02d}:{minutes % 60 // 5 * 5:02d}"
     return clock, spoken_time(f"{moment.at[:11]}{clock}"), False
 
 
-def _claim(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+def _claim(slot: Slot, moment: NeedContext, _values: Mapping[str, Any]) -> _Slotted:
     """True or false, in equal numbers: only facts tell."""
     attribute = attribute_of(moment.main.kind, slot.key)
     claim = moment.facts.value(moment.main.id, slot.key, moment.at)
@@ -288,13 +290,13 @@ def _claim(slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
     return claim, say_value(attribute, claim, moment.facts), not moment.polarity
 
 
-def _name(_slot: Slot, moment: Moment, _values: Mapping[str, Any]) -> _Slotted:
+def _name(_slot: Slot, moment: NeedContext, _values: Mapping[str, Any]) -> _Slotted:
     """Its own name, or that of another as long: a look-alike where one is."""
     named = moment.main if moment.polarity else _foil(moment)
     return ["it", named.id], named.name, False
 
 
-def _foil(moment: Moment) -> Entity:
+def _foil(moment: NeedContext) -> Entity:
     family = moment.facts.family(moment.main)
     kin = {e.id for e in family}
     some = moment.draw.sample(moment.facts.of_kind(moment.main.kind), 40)
@@ -339,6 +341,6 @@ def _nouns() -> dict[str, frozenset[str]]:
     """Noun, singular or plural → the kinds that it fits."""
     found: dict[str, set[str]] = {}
     for kind in _kinds():
-        for noun in called(kind):
+        for noun in nouns_for(kind):
             found.setdefault(noun, set()).add(kind)
     return {noun: frozenset(kinds) for noun, kinds in found.items()}

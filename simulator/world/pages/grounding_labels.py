@@ -18,7 +18,7 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.language.questions.question_records import NeededFact
 from simulator.world.pages.page_document import Document, Statement
 from simulator.world.pages.page_orders import IRRELEVANT_PER_RELEVANT, PagePlan
-from simulator.world.pages.page_writer import Order, compose
+from simulator.world.pages.page_writer import PageOrder, compose
 
 MOST_PAGES = 50
 """Pages per question."""
@@ -56,7 +56,7 @@ class Grounder:
         irrelevant = [g for g in beside if g.label == "irrelevant"][:wanted]
         return sorted(relevant + irrelevant, key=lambda g: g.page_url)
 
-    def _beside(self, turn_id: str, entities: tuple[str, ...], wanted: int) -> list[Order]:
+    def _beside(self, turn_id: str, entities: tuple[str, ...], wanted: int) -> list[PageOrder]:
         """Candidates for irrelevance: what stands beside the entities, then any other page."""
         draw = Draw(self._facts.seed, "grounding", turn_id)
         near = draw.shuffled([o for e in entities for o in self._plan.irrelevant_to(e)])
@@ -64,12 +64,12 @@ class Grounder:
         return list({o.id: o for o in [*near, *far]}.values())[: 3 * wanted]
 
     def _labelled(
-        self, orders: list[Order], needs: Sequence[NeededFact], at: str
+        self, orders: list[PageOrder], needs: Sequence[NeededFact], at: str
     ) -> list[Grounding]:
         """Pages that were written before the question was asked, each with its label."""
         return [label(self._document(o), needs, at, self._facts) for o in orders if o.as_of <= at]
 
-    def _document(self, order: Order) -> Document:
+    def _document(self, order: PageOrder) -> Document:
         document = self._documents.get(order.id)
         if document is None:
             if len(self._documents) >= 2000:

@@ -17,7 +17,7 @@ from simulator.world.facts.domain_schema import HUBS, Entity, Fact
 from simulator.world.facts.factbase import FactBase
 from simulator.world.language.askable_things import Family, askable
 from simulator.world.language.questions.question_records import NeededFact
-from simulator.world.pages.page_writer import Order, can_be_wrong, fact_at
+from simulator.world.pages.page_writer import PageOrder, can_be_wrong, fact_at
 
 IRRELEVANT_PER_RELEVANT = 2
 WEB_GAP = 0.05
@@ -44,19 +44,19 @@ class PagePlan:
 
     def __init__(self, seed: int, voices: Sequence[str]) -> None:
         self._seed, self._voices = seed, voices
-        self.orders: list[Order] = []
-        self._about: dict[str, list[Order]] = {}
-        self._beside: dict[str, list[Order]] = {}
+        self.orders: list[PageOrder] = []
+        self._about: dict[str, list[PageOrder]] = {}
+        self._beside: dict[str, list[PageOrder]] = {}
 
-    def relevant_to(self, entity_id: str) -> list[Order]:
+    def relevant_to(self, entity_id: str) -> list[PageOrder]:
         """Pages about an entity."""
         return self._about.get(entity_id, [])
 
-    def irrelevant_to(self, entity_id: str) -> list[Order]:
+    def irrelevant_to(self, entity_id: str) -> list[PageOrder]:
         """Pages that stand in the way of finding out about an entity."""
         return self._beside.get(entity_id, [])
 
-    def add(self, orders: list[Order], *, about: str = "", beside: Iterable[str] = ()) -> None:
+    def add(self, orders: list[PageOrder], *, about: str = "", beside: Iterable[str] = ()) -> None:
         """Order pages about an entity that stand in the way of finding out about others."""
         orders = [replace(o, voice=self._voice(o)) for o in orders]
         self.orders += orders
@@ -65,7 +65,7 @@ class PagePlan:
         for entity_id in beside:
             self._beside.setdefault(entity_id, []).extend(orders)
 
-    def _voice(self, order: Order) -> str:
+    def _voice(self, order: PageOrder) -> str:
         """A copy repeats the text of its source, so it has its voice."""
         return Draw(self._seed, "page voice", order.copy_of or order.id).pick(self._voices)
 
@@ -125,7 +125,7 @@ def _plan_family(
         )
 
 
-def _unasked(order: Order) -> Order:
+def _unasked(order: PageOrder) -> PageOrder:
     """The same page, called what it is for those who ask about somebody else."""
     return replace(order, label="distractor") if order.label == "answers" else order
 
@@ -135,7 +135,7 @@ def is_withheld(facts: FactBase, entity_id: str, attribute: str) -> bool:
     return Draw(facts.seed, "web gap", entity_id, attribute).chance(WEB_GAP)
 
 
-def _about(entity: Entity, needs: list[NeededFact], facts: FactBase) -> list[Order]:
+def _about(entity: Entity, needs: list[NeededFact], facts: FactBase) -> list[PageOrder]:
     """The relevant pages of one entity."""
     avoid = tuple(
         a.key for a in facts.attributes(entity.id) if is_withheld(facts, entity.id, a.key)
@@ -145,7 +145,7 @@ def _about(entity: Entity, needs: list[NeededFact], facts: FactBase) -> list[Ord
     anchors = changing + [d for d in needs if d not in changing]
     count = min(_MOST_FRESH, max(_FRESH[entity.popularity], len(changing) + 1))
     styles = draw.shuffled(styles_for(entity, facts))
-    orders: list[Order] = []
+    orders: list[PageOrder] = []
     left = list(needs)
     while len(orders) < count or left:
         i = len(orders)
@@ -159,7 +159,7 @@ def _about(entity: Entity, needs: list[NeededFact], facts: FactBase) -> list[Ord
                 must.append(other.attribute)
         left = [n for n in left if n.attribute not in must or not _holds(facts, n, as_of)]
         orders.append(
-            Order(
+            PageOrder(
                 id=f"{entity.id}/{i}",
                 entity_id=entity.id,
                 style=styles[i % len(styles)],
@@ -196,7 +196,7 @@ def _about(entity: Entity, needs: list[NeededFact], facts: FactBase) -> list[Ord
     return orders
 
 
-def _variant(source: Order, mark: str, label: str, **changes: object) -> Order:
+def _variant(source: PageOrder, mark: str, label: str, **changes: object) -> PageOrder:
     return replace(source, id=f"{source.id}{mark}", label=label, **changes)
 
 
@@ -212,10 +212,10 @@ def _distinct(needs: Iterable[NeededFact], facts: FactBase) -> list[NeededFact]:
 
 
 def _others(
-    entity: Entity, orders: list[Order], taken: Collection[str], facts: FactBase
-) -> list[Order]:
+    entity: Entity, orders: list[PageOrder], taken: Collection[str], facts: FactBase
+) -> list[PageOrder]:
     """Pages that stand beside those of an entity: of look-alikes first, then of its kind."""
-    found: list[Order] = []
+    found: list[PageOrder] = []
     for source in orders:
         for i in range(IRRELEVANT_PER_RELEVANT):
             draw = Draw(facts.seed, "beside", source.id, i)
@@ -225,10 +225,10 @@ def _others(
 
 
 def _empty(
-    about: Entity, source: Order, i: int, draw: Draw, facts: FactBase, *, named: bool
-) -> Order:
+    about: Entity, source: PageOrder, i: int, draw: Draw, facts: FactBase, *, named: bool
+) -> PageOrder:
     """A page that answers nothing: about somebody else, or with no more than the name in it."""
-    return Order(
+    return PageOrder(
         id=f"{about.id}/x{source.id}.{i}",
         entity_id=about.id,
         style=draw.pick(styles_for(about, facts)),

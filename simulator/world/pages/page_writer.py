@@ -134,7 +134,7 @@ _SHARE_TOLD = 0.62
 """Chance that a page tells a fact that nobody asks it for."""
 
 
-class Order(Record, frozen=True, kw_only=True):
+class PageOrder(Record, frozen=True, kw_only=True):
     """One page to be written."""
 
     id: str
@@ -156,7 +156,7 @@ class Order(Record, frozen=True, kw_only=True):
     """Attribute whose value it gets wrong."""
 
 
-def compose(order: Order, facts: FactBase) -> Document:
+def compose(order: PageOrder, facts: FactBase) -> Document:
     """Compose the page. Cheap: no markup is made."""
     entity = facts.entity(order.entity_id)
     draw = Draw(facts.seed, "page", order.copy_of or order.id)
@@ -196,7 +196,7 @@ class _Page:
     """Says things about one entity in one voice, in the style and at the date of one order."""
 
     def __init__(
-        self, order: Order, entity: Entity, facts: FactBase, voice: Voice, draw: Draw
+        self, order: PageOrder, entity: Entity, facts: FactBase, voice: Voice, draw: Draw
     ) -> None:
         self.order, self.entity, self.facts, self.draw = order, entity, facts, draw
         self._voice = voice
@@ -265,7 +265,9 @@ class _Page:
         return self.draw.pick(_HANDLES) + str(self.draw.between(2, 99))
 
 
-def _stated_facts(order: Order, entity: Entity, facts: FactBase, draw: Draw) -> list[StatedFact]:
+def _stated_facts(
+    order: PageOrder, entity: Entity, facts: FactBase, draw: Draw
+) -> list[StatedFact]:
     stated: list[StatedFact] = []
     for attribute in facts.attributes(entity.id):
         wanted = draw.chance(_SHARE_TOLD)
@@ -387,7 +389,7 @@ def _news(v: _Page, stated: list[StatedFact]) -> tuple[str, list[Section]]:
     ]
 
 
-def _title(order: Order, entity: Entity, voice: Voice, draw: Draw) -> str:
+def _title(order: PageOrder, entity: Entity, voice: Voice, draw: Draw) -> str:
     x = entity.name
     if order.label == "noise":
         return draw.pick(

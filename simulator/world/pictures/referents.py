@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Gaze
-from simulator.world.pictures.ground_truth import HAND
+from simulator.world.pictures.pixel_truth import HAND
 
 Owners = NDArray[np.uint8]
 
@@ -39,7 +39,7 @@ _BEYOND = 0.3
 """Of the longer side: a finger points at nothing farther away."""
 
 
-class Asked(NamedTuple):
+class ViewQuestion(NamedTuple):
     """A question as far as it concerns what is in view."""
 
     means: tuple[int, ...]
@@ -51,7 +51,7 @@ class Asked(NamedTuple):
 
 
 def referent_cues(
-    owners: Owners, kinds: Sequence[str], asked: Sequence[Asked], *, gaze: bool = False
+    owners: Owners, kinds: Sequence[str], asked: Sequence[ViewQuestion], *, gaze: bool = False
 ) -> list[str]:
     """Per turn of a conversation the way by which its thing is settled, or `AMBIGUOUS`.
 
@@ -68,19 +68,19 @@ def referent_cues(
     return ways
 
 
-def asked_of(
+def view_questions(
     questions: Iterable[tuple[Sequence[str], Sequence[str], str]], visible: Sequence[str]
-) -> list[Asked]:
+) -> list[ViewQuestion]:
     """Questions (what they mean, which kinds they could mean, by what it is settled) of a picture
     of these things."""
     numbers = {name: n for n, name in enumerate(visible, 1)}
     return [
-        Asked(tuple(numbers[name] for name in means), tuple(could_mean), way)
+        ViewQuestion(tuple(numbers[name] for name in means), tuple(could_mean), way)
         for means, could_mean, way in questions
     ]
 
 
-def gazes(owners: Owners, asked: Sequence[Asked]) -> list[Gaze | None]:
+def gazes(owners: Owners, asked: Sequence[ViewQuestion]) -> list[Gaze | None]:
     """Per turn where the wearer looks: at the first thing that is meant, else at the main one."""
     points = {n: gaze_at(owners, n) for n in {(one.means or (1,))[0] for one in asked}}
     return [points[(one.means or (1,))[0]] for one in asked]
@@ -153,7 +153,7 @@ def sight_of(owners: Owners, count: int) -> MaskSight:
 
 
 def _way(
-    sight: MaskSight, kinds: Sequence[str], asked: Asked, before: tuple[int, ...], gaze: bool
+    sight: MaskSight, kinds: Sequence[str], asked: ViewQuestion, before: tuple[int, ...], gaze: bool
 ) -> str:
     seen = [n for n, area in enumerate(sight.areas, 1) if area >= IN_VIEW]
     first = asked.means[0]

@@ -23,19 +23,25 @@ from mmrag.errors import DataError
 from mmrag.files.images import LazyImage
 from mmrag.records import Box, Gaze, Polygon, Record
 from simulator.world.build.randomness import Draw
-from simulator.world.build.request import Request
+from simulator.world.build.world_request import WorldRequest
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import Look
 from simulator.world.language.conversations import quota
 from simulator.world.language.questions.question_records import Conversation
-from simulator.world.pictures.referents import AMBIGUOUS, Owners, asked_of, gazes, referent_cues
+from simulator.world.pictures.referents import (
+    AMBIGUOUS,
+    Owners,
+    gazes,
+    referent_cues,
+    view_questions,
+)
 from simulator.world.pictures.scene import Rendered, Scene
 
 _LOOK_ALIKE = 0.5
 """How often a rival is of the same family; else it is any other of the kind."""
 
 
-class SceneCompanions(Record, frozen=True):
+class RivalPlan(Record, frozen=True):
     """How the thing asked about is to be told from what else is in view."""
 
     way: str = "alone"
@@ -44,12 +50,12 @@ class SceneCompanions(Record, frozen=True):
     """Things that nothing is asked about and that the words could mean."""
 
 
-ALONE = SceneCompanions()
+ALONE = RivalPlan()
 
 
-def plan_company(
-    sessions: Sequence[Conversation], facts: FactBase, request: Request
-) -> dict[str, SceneCompanions]:
+def plan_rivals(
+    sessions: Sequence[Conversation], facts: FactBase, request: WorldRequest
+) -> dict[str, RivalPlan]:
     """Session → its company; those whose questions speak of neighbours bring their own. The
     sessions are those of one set whose pictures are egocentric."""
     free = [s.id for s in sessions if len(s.visible) == 1 and s.questions[0].means]
@@ -59,7 +65,7 @@ def plan_company(
     ways = [way for way, n in quota(shares, len(order)).items() for _ in range(n)]
     by_id = {session.id: session for session in sessions}
     return {
-        name: SceneCompanions(way, _rivals(by_id[name], facts, request.difficulty.rivals, way))
+        name: RivalPlan(way, _rivals(by_id[name], facts, request.difficulty.rivals, way))
         for name, way in zip(order, ways, strict=True)
         if way != "alone" and request.difficulty.rivals
     }
@@ -102,7 +108,7 @@ CLUTTER = 0.9
 """How much else there is in egocentric pictures, as `Scene.clutter`."""
 
 
-class Shot(Record, frozen=True, kw_only=True):
+class SessionPicture(Record, frozen=True, kw_only=True):
     """A session's picture, clean and as captured."""
 
     scene: Scene
@@ -132,8 +138,8 @@ class Shot(Record, frozen=True, kw_only=True):
 def session_scene(
     conversation: Conversation,
     facts: FactBase,
-    request: Request,
-    company: SceneCompanions = ALONE,
+    request: WorldRequest,
+    company: RivalPlan = ALONE,
     attempt: int = 0,
 ) -> Scene:
     """What the wearer looks at: the thing asked about, the others that questions refer to, and its
@@ -182,13 +188,13 @@ def quality_of(spec: str) -> str:
     return "normal" if spec == "clean" else re.split("[:@+]", spec, maxsplit=1)[0]
 
 
-def shoot(
+def take_picture(
     conversation: Conversation,
     spec: str,
     facts: FactBase,
-    request: Request,
-    company: SceneCompanions = ALONE,
-) -> Shot:
+    request: WorldRequest,
+    company: RivalPlan = ALONE,
+) -> SessionPicture:
     """Render a session's picture until it settles what is meant, and degrade it as the spec says.
 
     Where rivals do not let it be settled it is taken without them, and then gaze has to settle it.
@@ -211,19 +217,19 @@ def shoot(
 def _settled(
     conversation: Conversation,
     facts: FactBase,
-    request: Request,
-    company: SceneCompanions,
+    request: WorldRequest,
+    company: RivalPlan,
     *,
     gaze: bool = False,
     tries: int = TRIES,
-) -> Shot | None:
+) -> SessionPicture | None:
     """The first picture in which every turn is settled as the company wants it."""
-    from simulator.world.pictures.ground_truth import owners_of
+    from simulator.world.pictures.pixel_truth import owners_of
     from simulator.world.pictures.scene import renderer
 
     visible = (*conversation.visible, *company.rivals)
     kinds = [facts.entity(name).kind for name in visible]
-    asked = asked_of(
+    asked = view_questions(
         ((q.means, q.could_mean, q.settled_by) for q in conversation.questions), visible
     )
     for attempt in range(tries):
@@ -244,12 +250,12 @@ def _shot(
     visible: tuple[str, ...],
     ways: Sequence[str],
     points: Sequence[Gaze | None],
-    request: Request,
-) -> Shot:
-    from simulator.world.pictures.ground_truth import encode_depth, encode_owners
+    request: WorldRequest,
+) -> SessionPicture:
+    from simulator.world.pictures.pixel_truth import encode_depth, encode_owners
 
     clean = encode_jpeg(rendered.image, request.jpeg)
-    return Shot(
+    return SessionPicture(
         scene=scene,
         things=visible,
         settled_by=tuple(ways),
@@ -284,7 +290,7 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _degraded(shot: Shot, spec: str, key: str, jpeg: int) -> Shot:
+def _degraded(shot: SessionPicture, spec: str, key: str, jpeg: int) -> SessionPicture:
     from simulator.optics import degrade
 
     done = degrade(

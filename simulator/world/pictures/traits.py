@@ -22,7 +22,7 @@ WHITE: Colour = (255.0, 255.0, 255.0)
 """White; as a material's colour it leaves the colour to the sheet."""
 
 
-def unit(*parts: object) -> float:
+def hashed_number(*parts: object) -> float:
     """A number in [0, 1) that depends on nothing but its arguments."""
     digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
     return (int.from_bytes(digest[:8], "big") >> 11) / (1 << 53)
@@ -35,7 +35,7 @@ class Draws:
         self._key = key
 
     def _unit(self, name: str) -> float:
-        return unit(*self._key, name)
+        return hashed_number(*self._key, name)
 
     def __call__(self, name: str, low: float = 0.0, high: float = 1.0) -> float:
         """A number in [low, high)."""
@@ -63,8 +63,8 @@ class _FamilyDraws(Draws):
 
     def _unit(self, name: str) -> float:
         look = self._look
-        if look.own_traits and unit("own", look.kind, look.family, name) < look.own_traits:
-            return unit(*self._key, look.variant, name)
+        if look.own_traits and hashed_number("own", look.kind, look.family, name) < look.own_traits:
+            return hashed_number(*self._key, look.variant, name)
         return super()._unit(name)
 
 
@@ -141,7 +141,7 @@ def mix(first: Colour, second: Colour, share: float) -> Colour:
     )
 
 
-def scale(colour: Colour, factor: float) -> Colour:
+def brighten(colour: Colour, factor: float) -> Colour:
     """Lighter (above 1) or darker."""
     return (
         min(colour[0] * factor, 255.0),
@@ -157,7 +157,7 @@ def luma(colour: Colour) -> float:
 
 def ink_on(ground: Colour, palette: Palette) -> Colour:
     """The palette's colour that can be read on `ground`."""
-    return scale(palette.dark, 0.7) if luma(ground) > _PALE else mix(palette.light, WHITE, 0.6)
+    return brighten(palette.dark, 0.7) if luma(ground) > _PALE else mix(palette.light, WHITE, 0.6)
 
 
 _PALE = 135

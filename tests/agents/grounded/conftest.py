@@ -6,7 +6,7 @@ import pytest
 
 from mmrag.agents.grounded.contextual_vectors import BuiltinSentenceEncoder
 from mmrag.agents.grounded.planner import Planner
-from mmrag.agents.grounded.program_runner import ProgramReader
+from mmrag.agents.grounded.program_runner import BuiltinReader
 
 
 @pytest.fixture(scope="session")
@@ -23,4 +23,4 @@ def planner(meaning):
 
 @pytest.fixture(scope="session")
 def reader(meaning):
-    return ProgramReader(meaning)
+    return BuiltinReader(meaning)

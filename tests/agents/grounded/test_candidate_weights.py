@@ -13,16 +13,16 @@ from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.candidate_answers import CandidateReader
 from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
 from mmrag.agents.grounded.grounded_parts import Parts
-from mmrag.agents.grounded.planner import lookup_plan
+from mmrag.agents.grounded.planner import plan_as_lookup
 from mmrag.agents.grounded.question_plan import LOOKUP
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
-from mmrag.agents.grounded.wearer_hints import spoken_kind
+from mmrag.agents.grounded.wearer_hints import thing_noun
 from mmrag.cache import Cache, cache_resources
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
-from mmrag.search.memory_search import MemoryWebSearch
+from mmrag.search.in_memory_search import MemoryWebSearch
 
 NOW = "2030-06-10T15:00"
 NAMES = ("Alder Brook Kettle", "Birch Hollow Kettle", "Cedar Marsh Kettle")
@@ -36,7 +36,7 @@ def alike(*chances, source="image-kg"):
 
 
 def plan(text, program=LOOKUP, history=()):
-    return msgspec.structs.replace(lookup_plan(text, history), program=program)
+    return msgspec.structs.replace(plan_as_lookup(text, history), program=program)
 
 
 OVER = '["at_least",["get","it",0],["get","other",0]]'
@@ -171,9 +171,9 @@ def test_the_kind_that_the_wearer_speaks_of(said, kind):
     from PIL import Image
 
     image = LazyImage.from_pil(Image.new("RGB", (8, 8)))
-    assert spoken_kind(Query(text=said, image=image)) == kind
+    assert thing_noun(Query(text=said, image=image)) == kind
     later = Query(text="And how old?", image=image, history=(Exchange(query=said, reply="-"),))
-    assert spoken_kind(later) == kind
+    assert thing_noun(later) == kind
 
 
 def test_the_agents_own_answer_is_no_surer_than_the_thing_it_was_about(reader):

@@ -13,7 +13,7 @@ from mmrag.agents.grounded.abstain import Calibration, fit, read_calibration
 from mmrag.agents.grounded.agent import GroundedAgent
 from mmrag.agents.grounded.entities_in_view import resolve
 from mmrag.agents.grounded.grounded_parts import SWITCHES, Parts
-from mmrag.agents.grounded.ocr import Line
+from mmrag.agents.grounded.ocr import PrintedLine
 from mmrag.agents.grounded.picture_quality import estimate_quality, restore
 from mmrag.agents.grounded.question_plan import LOOKUP
 from mmrag.agents.prompt_templates import render_prompt
@@ -23,7 +23,7 @@ from mmrag.files.images import LazyImage
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
-from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.in_memory_search import MemoryImageSearch, MemoryWebSearch
 from mmrag.turn_clock import CLOCK, TurnClock
 
 NAME = "Alder Brook Kettle"
@@ -104,7 +104,7 @@ def seen(part, choice, **more):
 
     class Print:
         def read(self, image):
-            return [Line(text="BIRCH HOLLOW KETTLE", box=(0, 0, 50, 10), confidence=0.95)]
+            return [PrintedLine(text="BIRCH HOLLOW KETTLE", box=(0, 0, 50, 10), confidence=0.95)]
 
     given = {"ocr": "off", **more, part: choice}
     resources = Resources(image_search=Search(), web_search=MemoryWebSearch(PAGES[part]))
@@ -254,8 +254,8 @@ def test_an_undefined_variable_in_a_prompt_is_an_error():
 
 def test_print_outweighs_likeness_and_misreadings_are_forgiven():
     lines = [
-        Line(text="Birch", box=(0, 0, 50, 10), confidence=0.9),
-        Line(text="HollowKettIe", box=(0, 12, 80, 22), confidence=0.9),
+        PrintedLine(text="Birch", box=(0, 0, 50, 10), confidence=0.9),
+        PrintedLine(text="HollowKettIe", box=(0, 12, 80, 22), confidence=0.9),
     ]
     scene = resolve(lines, [HIT, OTHER], None, size=(64, 64))
     assert scene.main is not None
@@ -289,8 +289,8 @@ def test_likeness_is_weighed_against_every_other_candidate_and_against_none():
 
 
 def test_names_that_only_the_web_knows_are_found_by_their_print():
-    lines = [Line(text="ALDERBROOK", box=(0, 0, 50, 10), confidence=0.9),
-             Line(text="KETTLE", box=(0, 11, 50, 21), confidence=0.9)]  # fmt: skip
+    lines = [PrintedLine(text="ALDERBROOK", box=(0, 0, 50, 10), confidence=0.9),
+             PrintedLine(text="KETTLE", box=(0, 11, 50, 21), confidence=0.9)]  # fmt: skip
     pages = [
         Evidence(source="web", id="a", score=0, title=f"{NAME} reviewed", text="kettle ALDERBROOK")
     ]
@@ -404,17 +404,17 @@ def test_one_of_two_answers_is_often_right_whatever_the_thing_is():
 def test_the_beginning_of_one_name_is_the_name(printed, names, main):
     hits = [Evidence(source="image-kg", id="1", score=0.9, text="Dorn Field Kettle")]
     hits += [Evidence(source="image-kg", id=n, score=0.5, text=n) for n in names]
-    line = Line(text=printed, box=(0, 0, 60, 10), confidence=0.9)
+    line = PrintedLine(text=printed, box=(0, 0, 60, 10), confidence=0.9)
     assert resolve([line], hits, None, size=(64, 64)).main.name == main
 
 
 def test_print_is_found_where_it_stands_in_a_large_picture():
-    from mmrag.agents.grounded.ocr import RapidReader
+    from mmrag.agents.grounded.ocr import RapidOcr
 
     image = Image.new("RGB", (1440, 1920), "white")
-    assert RapidReader().read(image) == []
+    assert RapidOcr().read(image) == []
     ImageDraw.Draw(image).text((900, 1500), "ALDER KETTLE", fill="black", font_size=60)
-    [*lines] = RapidReader().read(image)
+    [*lines] = RapidOcr().read(image)
     assert "".join(line.text for line in lines).replace(" ", "") == "ALDERKETTLE"
     left, top, _, bottom = lines[0].box
     assert 870 < left < 930

@@ -23,7 +23,7 @@ from mmrag.agents.reply_format import ABSTAIN
 from mmrag.files.images import LazyImage
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query
-from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
+from mmrag.search.in_memory_search import MemoryImageSearch, MemoryWebSearch
 
 QUESTION = "How heavy is this kettle?"
 ASKED = Exchange(query=QUESTION, reply=REQUEST, ask="look")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from mmrag.agents.grounded.builtin_reader import FoundValue, read_stated_value
+from mmrag.agents.grounded.attribute_finder import FoundValue, read_stated_value
 from mmrag.agents.grounded.contextual_vectors import mask_names
 from mmrag.agents.grounded.program_runner import is_premise_true, run_program
 from mmrag.agents.grounded.question_plan import LOOKUP, QuestionPlan

@@ -12,7 +12,7 @@ from test_lab_page import look as open_lab
 from test_lab_page import slide
 from ui_parts import Server, hold, press, write_run
 
-from simulator.application.run_verdicts import RunVerdicts
+from simulator.application.run_human_verdicts import RunHumanVerdicts
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_a_note_stays_the_note_of_its_turn(page: Page, server: Server) -> None:
     expect(page.locator(".mm-now .mm-saynote")).to_have_value("half of this")
     expect(page.locator(".mm-turn").first.locator(".mm-saynote")).to_have_value("")
     run = Path(server.catalogues["third"].run.folder)
-    assert [str(v.said) for v in RunVerdicts(run).log().verdicts] == ["right"]
+    assert [str(v.said) for v in RunHumanVerdicts(run).log().verdicts] == ["right"]
 
 
 def test_a_late_answer_leaves_other_pages_alone(page: Page, server: Server) -> None:

@@ -9,7 +9,7 @@ import pytest
 from planted_runs import plant
 from test_accessibility import serious
 
-from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.draw.write import make_report, write_comparison
 from simulator.reports.figures.report import ReportOptions
 
@@ -88,7 +88,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
         plant(folder / name, sessions=3, conditions=("clean", "low-light@1", "truncated@5"),
               base=base, failures=0.0, shared_picture=True)  # fmt: skip
     make_report([folder / "right"], folder / "out", options)
-    sides = [Side(folder=str(folder / name)) for name in ("wrong", "right")]
+    sides = [ComparedRun(folder=str(folder / name)) for name in ("wrong", "right")]
     write_comparison(compare_runs(sides, options), folder / "out")
     return folder / "out"
 

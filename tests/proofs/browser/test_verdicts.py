@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from ui_parts import EVIL, Faults, Server, write_run
 
-from simulator.application.run_verdicts import RunVerdicts
+from simulator.application.run_human_verdicts import RunHumanVerdicts
 from simulator.people.human_verdicts import FILE
 from simulator.store.run_reader import RunReader
 
@@ -85,7 +85,7 @@ def test_a_verdict_survives_a_restart(run: Path, own: Server, visit, tmp_path: P
         expect(page.locator(".mm-now .mm-people")).to_have_count(0)
     finally:
         again.stop()
-    assert [str(v.said) for v in RunVerdicts(run).log().verdicts] == ["wrong", "withdrawn"]
+    assert [str(v.said) for v in RunHumanVerdicts(run).log().verdicts] == ["wrong", "withdrawn"]
 
 
 def test_two_people_at_once_lose_nothing(run: Path, own: Server, visit) -> None:
@@ -101,7 +101,7 @@ def test_two_people_at_once_lose_nothing(run: Path, own: Server, visit) -> None:
         look(page, own, "session=talk-0000&turn=2")
         for who, said in (("anna", "right"), ("ben", "wrong")):
             expect(page.locator(".mm-now .mm-people li", has_text=who)).to_contain_text(said)
-    said = {(v.person, v.turn_index): str(v.said) for v in RunVerdicts(run).log().verdicts}
+    said = {(v.person, v.turn_index): str(v.said) for v in RunHumanVerdicts(run).log().verdicts}
     assert said == {
         **{("anna", n): "right" for n in range(4)},
         **{("ben", n): "wrong" if n == 1 else "right" for n in range(4)},
@@ -122,13 +122,13 @@ def test_two_browsers_of_one_person_on_one_note(run: Path, own: Server, visit) -
     look(one, own)
     one.click(".mm-now .mm-earlier summary")
     expect(one.locator(".mm-now .mm-earlier")).to_contain_text("first thought")
-    assert [v.note for v in RunVerdicts(run).log().verdicts if v.note] == [
+    assert [v.note for v in RunHumanVerdicts(run).log().verdicts if v.note] == [
         "first thought", "second thought",
     ]  # fmt: skip
 
 
 def test_notes_and_names_are_texts(run: Path, own: Server, visit) -> None:
-    RunVerdicts(run).say("talk-0000", 0, "wrong", person="<b>eve</b>", note=EVIL)
+    RunHumanVerdicts(run).say("talk-0000", 0, "wrong", person="<b>eve</b>", note=EVIL)
     page = visit(own, "anna")
     expect(page.locator(".mm-now .mm-people q")).to_have_text(EVIL)
     expect(page.locator(".mm-now .mm-people b")).to_have_text("<b>eve</b>")
@@ -146,7 +146,7 @@ def test_keys_are_letters_while_somebody_types(run: Path, own: Server, visit) ->
     page.keyboard.type("yes? many")
     page.keyboard.press("Enter")
     expect(page.locator(".mm-now .mm-sayerror")).to_contain_text("kept with a verdict")
-    assert RunVerdicts(run).log().verdicts == ()
+    assert RunHumanVerdicts(run).log().verdicts == ()
     expect(page.locator(".mm-now .mm-saved")).to_have_text("kept with a verdict")
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowRight")
@@ -154,7 +154,7 @@ def test_keys_are_letters_while_somebody_types(run: Path, own: Server, visit) ->
     expect(page.locator(".mm-now .mm-saynote")).to_have_value("yes? many")
     page.keyboard.press("y")
     expect(page.locator(".mm-now .mm-people q")).to_have_text("yes? many")
-    assert [v.note for v in RunVerdicts(run).log().verdicts] == ["yes? many"]
+    assert [v.note for v in RunHumanVerdicts(run).log().verdicts] == ["yes? many"]
 
 
 def test_a_key_pressed_before_the_verdicts_are_there_is_not_lost(
@@ -169,7 +169,7 @@ def test_a_key_pressed_before_the_verdicts_are_there_is_not_lost(
     )
     page.keyboard.press("y")
     expect(page.locator(".mm-now .mm-people")).to_contain_text("right")
-    assert [v.key[0] for v in RunVerdicts(run).log().verdicts] == ["talk-0001"]
+    assert [v.key[0] for v in RunHumanVerdicts(run).log().verdicts] == ["talk-0001"]
 
 
 _LATE = """() => {

@@ -13,7 +13,7 @@ from pathlib import Path
 import small_runs
 from killed_programs import killed_when
 
-from simulator.run.results.turn_results import score_run
+from simulator.run.results.run_scoring import score_run
 from simulator.store.run_reader import RunReader
 
 PROGRAM = """

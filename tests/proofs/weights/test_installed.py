@@ -11,7 +11,7 @@ from mmrag.models import models
 from mmrag.models.smollm2 import weights_file
 from mmrag.protocols import GenerateOptions, Message
 from mmrag.records import Reference, Turn
-from simulator.ears.recognition_losses import loss
+from simulator.ears.recognition_losses import recognition_errors
 from simulator.ears.speech_pipeline import SpeechPipeline
 from simulator.ears.voice_and_ear import ears, voices
 
@@ -71,7 +71,12 @@ def heard(condition: str) -> list[object]:
 
 def test_in_quiet_all_words_come_and_in_a_street_the_same_are_lost_twice() -> None:
     quiet, street, again = heard("quiet"), heard("street@5"), heard("street@5")
-    assert [loss(t, s.heard.text).errors for t, s in zip(ASKED, quiet, strict=True)] == [0, 0, 0]
+    assert [
+        recognition_errors(t, s.heard.text).errors for t, s in zip(ASKED, quiet, strict=True)
+    ] == [0, 0, 0]
     assert street == again, "sounds, texts and confidences, to the last bit"
-    assert sum(loss(t, s.heard.text).errors for t, s in zip(ASKED, street, strict=True)) > 3
+    assert (
+        sum(recognition_errors(t, s.heard.text).errors for t, s in zip(ASKED, street, strict=True))
+        > 3
+    )
     assert all(0 < s.heard.confidence <= 1 for s in quiet)

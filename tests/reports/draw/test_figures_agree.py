@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from mmrag.errors import StoreError
-from simulator.reports.draw.page import in_words, look_up
+from simulator.reports.draw.page import format_figure, look_up
 
 
 class Figures(HTMLParser):
@@ -46,7 +46,7 @@ def test_page_equals_json(sweep_report: Path) -> None:
     assert len(found.marks) > 70
     for path, kind, value, words in found.shown:
         assert float(value) == look_up(report, path), path
-        assert words == in_words(look_up(report, path), kind), path
+        assert words == format_figure(look_up(report, path), kind), path
     for path, value in found.marks:
         assert float(value) == look_up(report, path), path
 

@@ -10,7 +10,7 @@ import pytest
 from planted_runs import make_session, plant
 from small_runs import done, write
 
-from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.draw.page import Figures, comparison_page
 from simulator.reports.draw.write import make_report
@@ -37,7 +37,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     sides = []
     for name, base in (("a", 0.3), ("b", 0.7)):
         plant(folder / name, sessions=4, base=base, shared_picture=True, agent=name)
-        sides.append(Side(folder=str(folder / name)))
+        sides.append(ComparedRun(folder=str(folder / name)))
     return compare_runs(sides, FEW)
 
 
@@ -96,7 +96,7 @@ def test_one_conversation_is_no_conversations(tmp_path: Path) -> None:
     assert "Condition clean: 1 conversation, " in report_of(tmp_path, sessions=1)
     (tmp_path / "other").mkdir()
     plant(tmp_path / "other" / "run", sessions=1, base=0.1, shared_picture=True)
-    sides = [Side(folder=str(tmp_path / name)) for name in ("run", "other/run")]
+    sides = [ComparedRun(folder=str(tmp_path / name)) for name in ("run", "other/run")]
     shown = comparison_markdown(compare_runs(sides, FEW))
     assert "of 1 conversation\n" in shown
     counted = Figures({"n": 1, "m": 2}).counted

@@ -12,7 +12,7 @@ from planted_runs import by_severity, make_session, plant
 from small_runs import done, write
 
 from mmrag.errors import ConflictError, SpecError
-from simulator.reports.comparison.paired_runs import Side, compare_runs
+from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_store import RunStore
@@ -34,7 +34,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compared(*folders: Path | str, options: ReportOptions = FAST) -> dict:
-    return compare_runs([Side.parse(str(folder)) for folder in folders], options)
+    return compare_runs([ComparedRun.parse(str(folder)) for folder in folders], options)
 
 
 def test_a_loss_is_found(runs: Path) -> None:

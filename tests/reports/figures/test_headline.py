@@ -12,8 +12,8 @@ from small_runs import done, write
 from mmrag.metrics.headline import RATES, IntervalOptions
 from mmrag.records import Outcome, Reply, Verdict, Vote
 from simulator.reports.figures.headline import headline
-from simulator.reports.read.turn_frame import load_frame
-from simulator.run.results.turn_results import ScoreOptions, score_run
+from simulator.reports.read.turn_frame import load_turn_frame
+from simulator.run.results.run_scoring import ScoreOptions, score_run
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
 
@@ -25,7 +25,7 @@ def test_equals_scoring_in_every_protocol(
     sweep: Path, condition: str, stop: str, agent_errors: str
 ) -> None:
     with RunReader(sweep) as run:
-        frame = load_frame(run, stop=StopPolicy.parse(stop), agent_errors=agent_errors)
+        frame = load_turn_frame(run, stop=StopPolicy.parse(stop), agent_errors=agent_errors)
         ours = headline(frame, frame.condition(condition), IntervalOptions(resamples=100))
         for protocol in ("crag-mm", "kddcup25", "strict"):
             options = ScoreOptions(
@@ -67,7 +67,7 @@ def _same_strict(ours: dict, theirs: dict) -> None:
 def test_one_turn_in_all_has_the_kits_quirk(tmp_path: Path) -> None:
     folder = plant(tmp_path / "run", sessions=1, failures=0, base=0.98, spread=0, stop="strikes(1)")
     with RunReader(folder) as run:
-        frame = load_frame(run, stop=StopPolicy.parse("never"))
+        frame = load_turn_frame(run, stop=StopPolicy.parse("never"))
     rows = frame["turn"] == 0
     found = headline(frame, rows, IntervalOptions(resamples=0))
     assert found["scored"] == 1
@@ -90,7 +90,7 @@ def test_equals_scoring_where_a_panel_voted_and_a_kit_hears_otherwise(tmp_path: 
     write(tmp_path / "run", (session, turns), judge="p")
     with RunReader(tmp_path / "run") as run:
         for stop in ("never", "strikes(2)", "strikes(1)"):
-            frame = load_frame(run, stop=StopPolicy.parse(stop))
+            frame = load_turn_frame(run, stop=StopPolicy.parse(stop))
             ours = headline(frame, frame.condition("clean"), IntervalOptions(resamples=0))
             for protocol in ("crag-mm", "kddcup25"):
                 theirs = score_run(run, ScoreOptions(protocol=protocol, stop=stop))["all"]

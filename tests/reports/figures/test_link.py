@@ -98,11 +98,11 @@ def test_the_cheapest_needs_its_whole_interval_above_the_bound() -> None:
 
 
 def test_columns_say_what_was_sent(run: Path) -> None:
-    from simulator.reports.read.turn_frame import load_frame
+    from simulator.reports.read.turn_frame import load_turn_frame
     from simulator.run.stop_policies import StopPolicy
     from simulator.store.run_reader import RunReader
 
     with RunReader(run) as reader:
-        frame = load_frame(reader, stop=StopPolicy())
+        frame = load_turn_frame(reader, stop=StopPolicy())
     assert np.isnan(frame["link_bytes"][frame.condition("clean")]).all()
     assert (frame["link_bytes"][frame.condition("link:radio:whole")] > 1000).all()

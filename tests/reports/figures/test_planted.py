@@ -12,7 +12,7 @@ from planted_runs import plant
 from mmrag.metrics.headline import IntervalOptions
 from simulator.reports.figures.report import ReportOptions, build_report, load_report_runs
 from simulator.reports.figures.slices import dimensions, standouts
-from simulator.reports.read.paired_turns import match, moved_differently, slice_differences
+from simulator.reports.read.paired_turns import change_standouts, match, slice_differences
 from simulator.store.run_reader import RunReader
 
 RUNS = 200
@@ -63,7 +63,7 @@ def test_the_slice_that_moved_is_found_and_no_other(place: tuple[str, str]) -> N
         first = make_frame(seed=seed, answers=1)
         second = make_frame(seed=seed, answers=2, effect=(*place, 0.5))
         everything = np.ones(len(first), bool)
-        moved = moved_differently(match(first, everything, second, everything), dimensions(first))
+        moved = change_standouts(match(first, everything, second, everything), dimensions(first))
         found.append({(entry["dimension"], entry["slice"]) for entry in moved["found"]})
     assert np.mean([place in one for one in found]) >= 0.95
     assert np.mean([bool(one - {place}) for one in found]) <= MOST

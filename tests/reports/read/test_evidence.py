@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mmrag.partial_records import StepPart
+from mmrag.partial_records import PartialStep
 from mmrag.records import Evidence, Reference, Step, encode
-from simulator.reports.read.evidence import trace_evidence, truth_of
+from simulator.reports.read.evidence import compare_evidence, truth_of
 
 
 class Notes(msgspec.Struct):
@@ -30,8 +30,8 @@ def seen(*items: Evidence, cited: tuple[str, ...] = (), reference=REFERENCE, not
             Step(name="web", evidence=tuple(i for i in items if i.source == "web")),
         )),
     )  # fmt: skip
-    trace = msgspec.json.decode(encode(steps), type=tuple[StepPart, ...])
-    return trace_evidence(trace, cited, truth_of(reference, notes or Notes()))
+    trace = msgspec.json.decode(encode(steps), type=tuple[PartialStep, ...])
+    return compare_evidence(trace, cited, truth_of(reference, notes or Notes()))
 
 
 def kg(**fields) -> Evidence:

@@ -9,7 +9,7 @@ from small_talks import FakeLooks, Says, agendas, wearers
 
 from mmrag.judges.simple import ExactJudge
 from mmrag.records import Query, Reply
-from simulator.reports.read.turn_frame import load_frame
+from simulator.reports.read.turn_frame import load_turn_frame
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.run_config import RunConfig
 from simulator.run.runner import Plan, run_sessions
@@ -37,7 +37,7 @@ def test_a_conversation_may_be_longer_under_another_condition(tmp_path: Path) ->
         asyncio.run(work)
     with RunReader(tmp_path / "run") as run:
         counts = [len(run.turns(agendas()[0].id, name)) for name in plan.degradations]
-        frame = load_frame(run, stop=plan.stop)
+        frame = load_turn_frame(run, stop=plan.stop)
     assert counts[0] < counts[1]
     assert frame.conditions == list(plan.degradations)
     assert len(frame) == 2 * len(agendas()[0].turns)  # a row a goal

@@ -22,7 +22,7 @@ from mmrag.errors import ServiceError, ServiceTimeout, StoreError, Unavailable
 from mmrag.passages import Chunker
 from mmrag.search.index import chroma as databases
 from mmrag.search.index.build import build_index
-from mmrag.search.index.chroma import IMAGES, Batch, Database, open_server
+from mmrag.search.index.chroma import IMAGES, Batch, IndexCollection, open_server
 from mmrag.search.index.open import open_index, verify_index
 from mmrag.search.index.sources import open_source
 
@@ -125,17 +125,17 @@ def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chroma]:
     running.kill()
 
 
-def fill(database: Database) -> None:
+def fill(database: IndexCollection) -> None:
     about = [{"image_url": f"u{i}"} for i in range(ROWS)]
     vectors = np.eye(ROWS, dtype=np.float32)
     database.add(Batch([str(i) for i in range(ROWS)], vectors, about, [None] * ROWS))
 
 
-def limit(database: Database, seconds: float) -> None:
+def limit(database: IndexCollection, seconds: float) -> None:
     database._seconds = database._collection._client._session.timeout = seconds
 
 
-def ids(database: Database) -> list[str]:
+def ids(database: IndexCollection) -> list[str]:
     return [i for batch in database.read() for i in batch.ids]
 
 
@@ -195,7 +195,7 @@ def test_rows_that_go_missing_are_no_answer() -> None:
             return {"ids": ["0"], "embeddings": [[1.0]], "metadatas": [None], "documents": [None]}
 
     with pytest.raises(ServiceError, match="gave 1 rows"):
-        list(Database(Shrinks(), "there").read())
+        list(IndexCollection(Shrinks(), "there").read())
 
 
 @pytest.mark.proof("kills")
@@ -225,9 +225,9 @@ def test_a_build_whose_server_goes_in_the_middle_goes_on(
     chroma: Chroma, wire: Wire, source_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wire.target = chroma.port
-    add = Database.add
+    add = IndexCollection.add
 
-    def goes(self: Database, batch: Batch) -> None:
+    def goes(self: IndexCollection, batch: Batch) -> None:
         add(self, batch)
         wire.mode = "closes"
 
@@ -239,7 +239,7 @@ def test_a_build_whose_server_goes_in_the_middle_goes_on(
         return made[0].fingerprint
 
     with monkeypatch.context() as patch:
-        patch.setattr(Database, "add", goes)
+        patch.setattr(IndexCollection, "add", goes)
         with pytest.raises(Unavailable, match=r"cannot be reached|failed"):
             build(tmp_path / "ix", wire.url)
     with pytest.raises(StoreError, match="not finished"):

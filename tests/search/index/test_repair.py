@@ -148,7 +148,7 @@ def test_an_import_that_broke_off_leaves_nothing(
         raise StoreError("disk full")
 
     source = pages(tmp_path / "chroma")
-    monkeypatch.setattr(public_package_index, "describe", full)
+    monkeypatch.setattr(public_package_index, "make_manifest", full)
     with pytest.raises(StoreError, match="disk full"):
         import_index(source, tmp_path / "ix", text_encoder="test-words")
     monkeypatch.undo()

@@ -11,8 +11,8 @@ from small_index import coloured, png
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Evidence
+from mmrag.search.in_memory_search import MemoryImageSearch, MemoryWebSearch
 from mmrag.search.index.open import Index
-from mmrag.search.memory_search import MemoryImageSearch, MemoryWebSearch
 from mmrag.search.serving.http_api import Limits, http_app
 from mmrag.search.vectors.batcher import Batcher
 

@@ -17,11 +17,11 @@ from simulator.studio.camera.photo_development import develop
 from simulator.studio.camera.product_shot import stage_product
 from simulator.studio.camera.scene_to_picture import _name_shown, compose, outline, stage_unhidden
 from simulator.studio.camera.staging import READABLE, can_be_read, stage
-from simulator.studio.camera.visibility import (
+from simulator.studio.camera.view_geometry import (
+    aim_view,
     corners,
     eye_at,
-    framed,
-    gazing,
+    frame_view,
     look_at_print,
     project,
     silhouette,
@@ -93,22 +93,22 @@ def test_an_eye_walks_its_path_until_it_is_near_enough() -> None:
 
 
 def test_a_gaze_puts_a_thing_where_it_is_to_lie_and_keeps_all_in_the_frame() -> None:
-    found = gazing(VIEW, np.zeros(3), 90, 120, (0.2, 0.7))
+    found = aim_view(VIEW, np.zeros(3), 90, 120, (0.2, 0.7))
     assert project(found, 90, 120, np.zeros((1, 3)))[0, :2] == pytest.approx((18, 84), abs=0.2)
-    both = framed(VIEW, (cube(), cube(0.5)), 90, 120, (0.9, 0.5))
+    both = frame_view(VIEW, (cube(), cube(0.5)), 90, 120, (0.9, 0.5))
     assert both is not None
     for thing in (cube(), cube(0.5)):
         rows, columns = np.nonzero(silhouette(thing, both, 90, 120))
         assert len(rows)
         assert columns.max() < 89
-    assert framed(VIEW, (cube(-2), cube(2)), 90, 120, (0.5, 0.5)) is None, "they do not fit"
+    assert frame_view(VIEW, (cube(-2), cube(2)), 90, 120, (0.5, 0.5)) is None, "they do not fit"
 
 
 def test_a_row_seen_from_its_end_is_framed_as_a_whole() -> None:
     """Three fish on a market's table were said not to fit: the gaze began beside the row."""
     eye = View((0.9, -2.4, 1.7), (0.8, 0.0, 0.85), angle=66.0)
     row = [cube(x, 0.0, 0.9, 0.4) for x in (0.8, 0.0, -0.8)]
-    found = framed(eye, row, 72, 96, (0.2, 0.5))
+    found = frame_view(eye, row, 72, 96, (0.2, 0.5))
     assert found is not None
     for thing in row:
         _, columns = np.nonzero(silhouette(thing, found, 72, 96))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from things_checks import faults_of_kind, faults_of_prints, faults_of_variants, look_of, made
 
-from simulator.studio.camera.staging import label_prints
+from simulator.studio.camera.staging import prints_with_name
 from simulator.studio.places.place_kinds import PLACES
 from simulator.studio.solid.scene_types import Lamp, Light, Placed, View, moved
-from simulator.studio.things import animals, clothes, dogs, plants
+from simulator.studio.things import animals, dogs, hats_and_shoes, plants
 from simulator.studio.things.kinds import KINDS, build
 from simulator.studio.things.molecules_and_instruments import ATOMS, structure
 from simulator.studio.things.shared_shapes import CHROME, RUBBER
@@ -79,7 +79,7 @@ SAYS = {
     "coin": ("Shraiskumble Claizzadis Florin", "2024"),
     "shopfront": ("Shraiskumble Claizzadis & Daughters", "12 Mill Street"),
 }  # fmt: skip
-CACHES = (dogs._dog, animals._bird, plants._tree, clothes._shoe)
+CACHES = (dogs._dog, animals._bird, plants._tree, hats_and_shoes._shoe)
 
 
 def test_every_kind_has_a_size() -> None:
@@ -280,7 +280,7 @@ def test_what_lies_reads_from_below_and_what_stands_from_the_front(kind: str) ->
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_what_is_said_to_carry_print_does_and_nothing_else(kind: str) -> None:
     look = look_of(kind, 3, label="Quellmoor Bellwick")
-    assert bool(label_prints(build(look), look)) == (kind in LABELLED)
+    assert bool(prints_with_name(build(look), look)) == (kind in LABELLED)
 
 
 def test_a_coin_is_struck_so_that_letters_stand_out() -> None:

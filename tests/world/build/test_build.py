@@ -23,8 +23,8 @@ from mmrag.errors import ConflictError, SpecError, StoreError, UsageError
 from mmrag.files.shards import Shard
 from simulator.world.build import folder as builder
 from simulator.world.build.folder import build, build_shard, staging_folder
-from simulator.world.build.request import make_request, needed_bytes
 from simulator.world.build.world_manifest import damaged_files, read_manifest
+from simulator.world.build.world_request import make_request, needed_bytes
 
 
 def hashes(folder: Path) -> dict[str, str]:

@@ -18,8 +18,8 @@ from mmrag.files.atomic import file_sha256
 from simulator.cli import build as build_cli
 from simulator.datasets.papers.crag_mm import CragMM
 from simulator.world.build import table_parts
-from simulator.world.build.request import LIFE
 from simulator.world.build.world_manifest import fingerprint
+from simulator.world.build.world_request import LIFE
 from simulator.world.checks.verify import verify_world
 from simulator.world.checks.world_stats import world_stats
 from simulator.world.language.voices.voice_reader import OPEN

@@ -23,7 +23,6 @@ from simulator.application.truth_ladder import (
     measure_ladder,
     query_at,
 )
-from simulator.world.build.request import HARD, LIFE, PRESETS, WAYS, make_difficulty, make_request
 from simulator.world.build.world_manifest import (
     LADDER,
     Ladder,
@@ -31,6 +30,14 @@ from simulator.world.build.world_manifest import (
     damaged_files,
     keep_ladder,
     read_manifest,
+)
+from simulator.world.build.world_request import (
+    HARD,
+    LIFE,
+    PRESETS,
+    WAYS,
+    make_difficulty,
+    make_request,
 )
 from simulator.world.checks.verify import verify_world
 from simulator.world.sessions import read_world

@@ -19,13 +19,13 @@ from small_worlds import small_request
 from mmrag.errors import DataError, SpecError
 from simulator.run.run_config import RunConfig
 from simulator.world.build.folder import build, make_plan
-from simulator.world.build.request import LIFE
+from simulator.world.build.world_request import LIFE
 from simulator.world.checks.verify import verify_world
 from simulator.world.checks.world_stats import world_stats
 from simulator.world.language import conversations
 from simulator.world.pictures import scene as scenes
 from simulator.world.pictures.referents import AMBIGUOUS
-from simulator.world.pictures.session_pictures import TRIES, SceneCompanions, plan_company, shoot
+from simulator.world.pictures.session_pictures import TRIES, RivalPlan, plan_rivals, take_picture
 from simulator.world.sessions import SETTLED, World
 
 SHARES = {"alone": 0.2, "attention": 0.2, "hand": 0.2, "gaze": 0.2, "ambiguous": 0.2}
@@ -94,10 +94,10 @@ def test_stats_count_what_is_in_view(world: Path) -> None:
 def test_the_same_request_gives_the_same_company() -> None:
     sessions = [meant(s) for s in make_plan(REQUEST).multi]
     facts = make_plan(REQUEST).facts
-    one, two = (plan_company(list(reversed(s)), facts, REQUEST) for s in (sessions, sessions[::-1]))
+    one, two = (plan_rivals(list(reversed(s)), facts, REQUEST) for s in (sessions, sessions[::-1]))
     assert one.keys() == two.keys()
     none = replace(REQUEST, difficulty=replace(LIFE, rivals=0))
-    assert plan_company(sessions, facts, none) == {}
+    assert plan_rivals(sessions, facts, none) == {}
     assert all(0 < len(company.rivals) <= LIFE.rivals for company in one.values())
 
 
@@ -199,7 +199,7 @@ def test_what_looks_do_not_settle_is_taken_again_then_pointed_at(
 
     painter = Crowded()
     monkeypatch.setattr(scenes, "renderer", lambda: painter)
-    shot = shoot(one, "clean", plan.facts, REQUEST, SceneCompanions("attention", (other,)))
+    shot = take_picture(one, "clean", plan.facts, REQUEST, RivalPlan("attention", (other,)))
     assert "hand" in shot.settled_by
     assert [scene.pointed_at for scene in painter.scenes] == [False, False, True]
     assert len({scene.key for scene in painter.scenes}) == 3
@@ -220,7 +220,7 @@ def test_words_that_nothing_settles_name_the_cure(
 
     monkeypatch.setattr(scenes, "renderer", Alike)
     with pytest.raises(DataError, match=r"settles which of them is meant; give the world another"):
-        shoot(open_, "clean", plan.facts, REQUEST)
+        take_picture(open_, "clean", plan.facts, REQUEST)
     assert TRIES == 4
 
 
@@ -241,5 +241,5 @@ def test_a_world_is_not_given_up_for_a_thing_hidden_in_the_first_pictures(
 
     painter = Hiding()
     monkeypatch.setattr(scenes, "renderer", lambda: painter)
-    assert shoot(replace(one, questions=(all_,)), "clean", plan.facts, REQUEST).settled_by
+    assert take_picture(replace(one, questions=(all_,)), "clean", plan.facts, REQUEST).settled_by
     assert len({scene.key for scene in painter.scenes}) == 2 * TRIES + 1

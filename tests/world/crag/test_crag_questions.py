@@ -25,7 +25,7 @@ from simulator.world.crag.crag_rows import (
     pages_of,
     write_rows,
 )
-from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.crag_world import CragWorld
 from simulator.world.crag.entity_lines import entity_lines
 from simulator.world.crag.kg.endpoints import crag_tools
 from simulator.world.crag.questions.kg_proof import Proof, derive
@@ -35,17 +35,17 @@ from simulator.world.facts.generate import generate_facts
 
 
 @pytest.fixture(scope="module")
-def stage() -> CragStage:
-    return CragStage(generate_facts(11, 300))
+def stage() -> CragWorld:
+    return CragWorld(generate_facts(11, 300))
 
 
 @pytest.fixture(scope="module")
-def asked(stage: CragStage) -> list[CragQuestion]:
+def asked(stage: CragWorld) -> list[CragQuestion]:
     return list(ask_questions(stage, 400))
 
 
 @pytest.fixture(scope="module")
-def box(stage: CragStage) -> dict[str, Tool]:
+def box(stage: CragWorld) -> dict[str, Tool]:
     return {tool.name: tool for tool in crag_tools(stage)}
 
 
@@ -83,7 +83,7 @@ def test_the_words_of_an_answer_say_its_value(asked: list[CragQuestion]) -> None
 
 
 def test_what_a_question_needs_can_be_said_at_its_time(
-    stage: CragStage, asked: list[CragQuestion]
+    stage: CragWorld, asked: list[CragQuestion]
 ) -> None:
     for question in asked:
         for need in question.needs:
@@ -129,7 +129,7 @@ def test_the_built_in_judge_takes_the_answers_and_refuses_others(asked: list[Cra
 
 
 def test_pages_state_what_they_are_said_to_and_no_others_do(
-    stage: CragStage, asked: list[CragQuestion]
+    stage: CragWorld, asked: list[CragQuestion]
 ) -> None:
     for question in asked[:60]:
         pages = pages_of(stage, question)
@@ -155,7 +155,7 @@ def test_pages_state_what_they_are_said_to_and_no_others_do(
                     assert any(text in body for text in texts), (need, body)
 
 
-def test_recall_is_the_papers(stage: CragStage) -> None:
+def test_recall_is_the_papers(stage: CragWorld) -> None:
     many = list(ask_questions(stage, 300, seed=3))
     at_50 = [answered_by(pages_of(stage, q), q) for q in many]
     by_source = {
@@ -168,7 +168,7 @@ def test_recall_is_the_papers(stage: CragStage) -> None:
 
 
 def test_tasks_1_and_2_get_five_of_the_first_ten(
-    stage: CragStage, asked: list[CragQuestion]
+    stage: CragWorld, asked: list[CragQuestion]
 ) -> None:
     question = asked[0]
     pages = pages_of(stage, question)
@@ -179,7 +179,7 @@ def test_tasks_1_and_2_get_five_of_the_first_ten(
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.bz2", ".jsonl.gz"])
-def test_rows_are_read_as_crag(stage: CragStage, tmp_path: Path, ending: str) -> None:
+def test_rows_are_read_as_crag(stage: CragWorld, tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"world{ending}"
     assert write_rows(crag_rows(stage, 30), out) == 30
     again = tmp_path / f"again{ending}"
@@ -204,6 +204,6 @@ def test_the_command_writes_both_editions_of_the_same_questions(tmp_path: Path) 
         assert all(page in many["search_results"][:10] for page in few["search_results"])
 
 
-def test_other_numbers_of_pages_are_refused(stage: CragStage) -> None:
+def test_other_numbers_of_pages_are_refused(stage: CragWorld) -> None:
     with pytest.raises(UsageError, match="CRAG has 5 a question"):
         list(crag_rows(stage, 1, pages=7))

@@ -14,7 +14,7 @@ from answering import Answering, answering
 from mmrag.errors import ServiceError, ServiceTimeout, SpecError, UsageError
 from mmrag.tools import Tool
 from simulator.parts.toolboxes import toolboxes
-from simulator.world.crag.crag_stage import CHART, CragStage
+from simulator.world.crag.crag_world import CHART, CragWorld
 from simulator.world.crag.kg.endpoints import ENDPOINTS, crag_tools
 from simulator.world.crag.kg.remote import server_tools
 from simulator.world.facts.generate import generate_facts
@@ -40,17 +40,17 @@ PUBLIC = [
 
 
 @pytest.fixture(scope="module")
-def stage() -> CragStage:
-    return CragStage(generate_facts(7, 300))
+def stage() -> CragWorld:
+    return CragWorld(generate_facts(7, 300))
 
 
 @pytest.fixture(scope="module")
-def box(stage: CragStage) -> dict[str, Tool]:
+def box(stage: CragWorld) -> dict[str, Tool]:
     return {tool.name: tool for tool in crag_tools(stage)}
 
 
 @pytest.fixture(scope="module")
-def early(stage: CragStage) -> str:
+def early(stage: CragWorld) -> str:
     return f"{stage.today}T07:30"
 
 
@@ -58,18 +58,18 @@ def test_they_are_the_public_38(box: dict[str, Tool]) -> None:
     assert (list(box), len(PUBLIC)) == (PUBLIC, 38)
 
 
-def test_a_world_has_one_stage(stage: CragStage) -> None:
-    again = CragStage(generate_facts(7, 300))
+def test_a_world_has_one_stage(stage: CragWorld) -> None:
+    again = CragWorld(generate_facts(7, 300))
     assert (again.films, again.songs, again.charts) == (stage.films, stage.songs, stage.charts)
     assert (again.shares, again.games) == (stage.shares, stage.games)
-    assert CragStage(generate_facts(8, 300)).films != stage.films
+    assert CragWorld(generate_facts(8, 300)).films != stage.films
     names = [f.title for f in stage.films] + [s.name for s in stage.songs]
     assert len(set(names)) == len(names)
     assert not [name for name in names if stage.facts.find(name)], "no entity is called so"
     assert len({share.ticker for share in stage.shares}) == len(stage.shares)
 
 
-def test_films(stage: CragStage, box: dict[str, Tool]) -> None:
+def test_films(stage: CragWorld, box: dict[str, Tool]) -> None:
     film = stage.films[0]
     found = box["movie_get_movie_info"].call({"movie_name": film.title}, None)[0]
     assert (found["title"], found["release_date"]) == (film.title, film.released)
@@ -87,7 +87,7 @@ def test_films(stage: CragStage, box: dict[str, Tool]) -> None:
 
 
 def test_prices_are_those_of_the_fact_base_at_the_time_of_asking(
-    stage: CragStage, box: dict[str, Tool], early: str
+    stage: CragWorld, box: dict[str, Tool], early: str
 ) -> None:
     share = stage.shares[0]
     name = stage.name(share.company)
@@ -110,7 +110,7 @@ def test_prices_are_those_of_the_fact_base_at_the_time_of_asking(
     assert box["finance_get_eps"].call({"ticker_name": "NONE SUCH"}, early) is None
 
 
-def test_music(stage: CragStage, box: dict[str, Tool]) -> None:
+def test_music(stage: CragWorld, box: dict[str, Tool]) -> None:
     song = stage.songs[0]
     assert box["music_get_song_author"].call({"song_name": song.name}, None) == song.author
     assert song.name in box["music_get_artist_all_works"].call({"artist_name": song.artist}, None)
@@ -132,7 +132,7 @@ def test_music(stage: CragStage, box: dict[str, Tool]) -> None:
     assert box["music_get_members"].call({"band_name": band.name}, None) == list(band.members)
 
 
-def test_games_have_a_score_once_they_are_over(stage: CragStage, box: dict[str, Tool]) -> None:
+def test_games_have_a_score_once_they_are_over(stage: CragWorld, box: dict[str, Tool]) -> None:
     game = next(g for g in stage.games if g.sport == "nba" and g.date == str(stage.today))
     ask = {"date": game.date, "team_name": game.home}
     before = box["sports_nba_get_games_on_date"].call(ask, f"{game.date}T08:00")
@@ -153,7 +153,7 @@ def test_games_have_a_score_once_they_are_over(stage: CragStage, box: dict[str, 
 
 
 def test_open_entities_are_the_worlds_own(
-    stage: CragStage, box: dict[str, Tool], early: str
+    stage: CragWorld, box: dict[str, Tool], early: str
 ) -> None:
     kettle = stage.facts.of_kind("kettle")[0]
     assert box["open_search_entity_by_name"].call({"query": kettle.name}, early)[0] == kettle.name
@@ -163,7 +163,7 @@ def test_open_entities_are_the_worlds_own(
     assert box["open_get_entity"].call({"entity": "Excalibur"}, early) is None
 
 
-def test_every_function_answers_over_http_as_in_process(stage: CragStage, early: str) -> None:
+def test_every_function_answers_over_http_as_in_process(stage: CragWorld, early: str) -> None:
     import httpx
 
     from simulator.world.crag.kg.server import kg_app
@@ -253,7 +253,7 @@ def test_a_server_that_cannot_be_is_refused_in_words(spec: str) -> None:
 
 @pytest.mark.parametrize("when", ["x", "", "2031-13-01", "2031-08-16T10:04:54Z", "0001-01-01",
                                   "20310816", "9999-12-31T23:59:59", "99" * 500])  # fmt: skip
-def test_any_time_of_asking_is_answered_or_refused(stage: CragStage, when: str) -> None:
+def test_any_time_of_asking_is_answered_or_refused(stage: CragWorld, when: str) -> None:
     from simulator.world.crag.kg.server import kg_app
 
     asked = {
@@ -282,7 +282,7 @@ def test_any_time_of_asking_is_answered_or_refused(stage: CragStage, when: str) 
 
 
 def test_a_time_in_another_spelling_is_the_same_time(
-    stage: CragStage, box: dict[str, Tool]
+    stage: CragWorld, box: dict[str, Tool]
 ) -> None:
     call, given = (
         box["finance_get_detailed_price_history"].call,
@@ -298,7 +298,7 @@ def test_a_time_in_another_spelling_is_the_same_time(
     [("localhost", 200), ("127.0.0.1:8731", 200), ("[::1]:80", 200), ("lab.example", 200),
      ("evil.example", 400), ("localhost.evil.example", 400), ("", 400)],
 )  # fmt: skip
-def test_only_its_own_names_are_answered(stage: CragStage, host: str, status: int) -> None:
+def test_only_its_own_names_are_answered(stage: CragWorld, host: str, status: int) -> None:
     """A page elsewhere whose name is made to resolve to this machine is refused."""
     from simulator.world.crag.kg.server import kg_app
 

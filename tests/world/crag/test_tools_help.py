@@ -14,7 +14,7 @@ from mmrag.protocols import Agent, Resources
 from mmrag.records import JudgeItem, Query, Session
 from simulator.datasets import open_data
 from simulator.world.crag.crag_rows import crag_rows, write_rows
-from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.crag_world import CragWorld
 from simulator.world.crag.kg.endpoints import crag_tools
 from simulator.world.facts.generate import generate_facts
 
@@ -22,8 +22,8 @@ AGENT = "crag-task2:reader=builtin"
 
 
 @pytest.fixture(scope="module")
-def stage() -> CragStage:
-    return CragStage(generate_facts(5, 200))
+def stage() -> CragWorld:
+    return CragWorld(generate_facts(5, 200))
 
 
 async def scores(agent: Agent, sessions: list[Session]) -> list[float]:
@@ -42,7 +42,7 @@ async def scores(agent: Agent, sessions: list[Session]) -> list[float]:
 
 @pytest.mark.proof("time")
 def test_with_tools_the_same_agent_answers_what_the_pages_do_not(
-    stage: CragStage, tmp_path: Path
+    stage: CragWorld, tmp_path: Path
 ) -> None:
     write_rows(crag_rows(stage, 120), tmp_path / "q.jsonl")
     sessions = list(open_data(f"crag:{tmp_path / 'q.jsonl'}"))

@@ -12,7 +12,7 @@ import pytest
 
 from mmrag.agents.grounded.passage_text import NAME
 from mmrag.errors import UsageError
-from simulator.world.crag import crag_stage
+from simulator.world.crag import crag_world
 from simulator.world.facts.domain_schema import DOMAINS, HUB
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
@@ -24,14 +24,14 @@ from simulator.world.facts.invented_names import (
     name_capacity,
     permuted,
     real_words,
-    sound,
+    sound_key,
     words_of,
 )
 
 JAM = "{brand} {word} Jam"
 KINDS = {kind: of for domain in (*DOMAINS.values(), HUB) for kind, of in domain.names.items()}
 CRAG = (
-    *crag_stage.FILMS, *crag_stage.PARTS, *crag_stage.BANDS, *crag_stage.SONGS, *crag_stage.ALBUMS,
+    *crag_world.FILMS, *crag_world.PARTS, *crag_world.BANDS, *crag_world.SONGS, *crag_world.ALBUMS,
 )  # fmt: skip
 PATTERNS = [*itertools.chain.from_iterable(KINDS.values()), *CRAG]
 
@@ -133,7 +133,7 @@ def test_names_fit_on_a_label_and_are_read_as_names(facts: FactBase) -> None:
 
 def test_nothing_sounds_like_another_thing_of_the_world(facts: FactBase) -> None:
     shorts = [e.aliases[0].removeprefix("the ") for e in facts.entities.values()]
-    assert len({sound(short) for short in shorts}) == len(shorts)
+    assert len({sound_key(short) for short in shorts}) == len(shorts)
 
 
 def test_no_word_of_a_name_sounds_like_one_of_a_look_alike(facts: FactBase) -> None:
@@ -152,7 +152,7 @@ def _own_words(name: str, kind: str) -> list[str]:
     }
     words = " ".join(word for word in re.findall(r"\w+", name) if word not in common)
     joined = _PAIR.sub(lambda m: m[1] + m[2].casefold(), words)
-    return [sound(word) for word in joined.split()]
+    return [sound_key(word) for word in joined.split()]
 
 
 _PAIR = re.compile(
@@ -170,7 +170,7 @@ _PAIR = re.compile(
     ]
 )  # fmt: skip
 def test_what_sounds_alike_has_one_sound(one: str, other: str, alike: bool) -> None:
-    assert (sound(one) == sound(other)) is alike
+    assert (sound_key(one) == sound_key(other)) is alike
 
 
 @pytest.mark.parametrize("seed", [-1, MAX_SEED])

@@ -7,28 +7,28 @@ from collections import Counter
 import pytest
 from plain_voice import plain
 
-from simulator.world.build.request import HARD, LIFE, Difficulty, Request, make_request
+from simulator.world.build.world_request import HARD, LIFE, Difficulty, WorldRequest, make_request
 from simulator.world.checks.published_figures import KG_COVERAGE
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
 from simulator.world.language.askable_things import ONE_IN, PER_FAMILY, askable, family_of
 from simulator.world.language.conversations import make_sessions
-from simulator.world.pictures.catalogue_pictures import CatalogueShot, plan_shots
+from simulator.world.pictures.kg_pictures import KgPicture, plan_kg_pictures
 
 
 @pytest.fixture(scope="module")
-def request_() -> Request:
+def request_() -> WorldRequest:
     return make_request(4, 489, voices=plain())
 
 
 @pytest.fixture(scope="module")
-def facts(request_: Request) -> FactBase:
+def facts(request_: WorldRequest) -> FactBase:
     return generate_facts(request_.seed, request_.entities)
 
 
 @pytest.fixture(scope="module")
-def asked(facts: FactBase, request_: Request) -> set[str]:
+def asked(facts: FactBase, request_: WorldRequest) -> set[str]:
     sessions = make_sessions(
         facts, [plain()], conversations=request_.conversations, singles=request_.singles
     )
@@ -36,13 +36,13 @@ def asked(facts: FactBase, request_: Request) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def shots(facts: FactBase, request_: Request, asked: set[str]) -> list[CatalogueShot]:
-    return plan_shots(facts, asked, request_)
+def shots(facts: FactBase, request_: WorldRequest, asked: set[str]) -> list[KgPicture]:
+    return plan_kg_pictures(facts, asked, request_)
 
 
 @pytest.mark.proof("time")
 @pytest.mark.parametrize("difficulty", [LIFE, HARD])
-def test_half_of_a_family_is_askable(request_: Request, difficulty: Difficulty) -> None:
+def test_half_of_a_family_is_askable(request_: WorldRequest, difficulty: Difficulty) -> None:
     facts = generate_facts(request_.seed, request_.entities, difficulty.look_alikes)
     families = askable(facts)
     visible = [e for e in facts.entities.values() if e.look]
@@ -64,7 +64,7 @@ def test_any_world_has_something_to_ask_about_in_each_kind(n: int) -> None:
 
 
 def test_pictures_do_not_tell_what_is_asked_about(
-    facts: FactBase, asked: set[str], shots: list[CatalogueShot]
+    facts: FactBase, asked: set[str], shots: list[KgPicture]
 ) -> None:
     """Choosing among look-alikes by the number of their pictures is choosing by luck."""
     pictures = Counter(s.entity_id for s in shots)
@@ -77,7 +77,7 @@ def test_pictures_do_not_tell_what_is_asked_about(
 
 
 def test_as_many_are_left_out_of_both(
-    facts: FactBase, asked: set[str], shots: list[CatalogueShot]
+    facts: FactBase, asked: set[str], shots: list[KgPicture]
 ) -> None:
     held = {s.entity_id for s in shots}
     others = {e.id for e in facts.entities.values() if e.look} - asked
@@ -85,13 +85,13 @@ def test_as_many_are_left_out_of_both(
         assert len(held & group) / len(group) == pytest.approx(KG_COVERAGE, abs=0.005)
 
 
-def test_one_relevant_picture_to_twenty_others(asked: set[str], shots: list[CatalogueShot]) -> None:
+def test_one_relevant_picture_to_twenty_others(asked: set[str], shots: list[KgPicture]) -> None:
     relevant = sum(s.entity_id in asked for s in shots)
     assert (len(shots) - relevant) / relevant == pytest.approx(20, abs=1)
 
 
 def test_a_small_kg_holds_whole_families_twice(facts: FactBase, asked: set[str]) -> None:
-    shots = plan_shots(facts, asked, make_request(4, 60))
+    shots = plan_kg_pictures(facts, asked, make_request(4, 60))
     pictures = Counter(s.entity_id for s in shots)
     assert len(shots) == make_request(4, 60).kg_pictures
     assert min(pictures.values()) >= 2

@@ -17,8 +17,8 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import KINDS
 from simulator.world.language.expression_parser import parse
-from simulator.world.language.expression_types import meaning
-from simulator.world.language.filled_needs import FilledNeed, Moment, Statistics, fill_need
+from simulator.world.language.expression_types import expression_type
+from simulator.world.language.filled_needs import FilledNeed, NeedContext, WorldCache, fill_need
 from simulator.world.language.voices.need_reader import Need, read_needs
 from simulator.world.language.voices.voice_reader import HELD, OPEN, VOICES, voice
 
@@ -90,13 +90,13 @@ def test_an_expression_is_a_program_and_its_types(
     slots = {"time": "clock", "place": "word"}
     node = parse(text, slots)
     assert node == program
-    found = meaning(node, kind, (), slots)
+    found = expression_type(node, kind, (), slots)
     assert (found.result, found.types) == (result, types)
 
 
 def test_an_answer_is_as_fast_as_its_fastest_attribute_and_a_past_value_never_changes() -> None:
     def speed(text: str) -> str:
-        return meaning(parse(text, {"when": 0}), "kettle").dynamism
+        return expression_type(parse(text, {"when": 0}), "kettle").dynamism
 
     assert speed("it.height") == "static"
     assert speed("it.rating < it.height") == "slow-changing"
@@ -128,7 +128,7 @@ def test_an_answer_is_as_fast_as_its_fastest_attribute_and_a_past_value_never_ch
 )  # fmt: skip
 def test_what_is_wrong_with_an_expression_is_said(text: str, says: str) -> None:
     with pytest.raises(DataError, match=re.escape(says)):
-        meaning(parse(text, {}), "kettle")
+        expression_type(parse(text, {}), "kettle")
 
 
 # -- entries
@@ -192,10 +192,10 @@ def test_two_needs_in_the_same_words_are_named() -> None:
 # -- asking
 
 
-def moments(facts: FactBase, main: Entity, answer: Entity | None = None) -> Iterator[Moment]:
-    statistics = Statistics(facts)
+def moments(facts: FactBase, main: Entity, answer: Entity | None = None) -> Iterator[NeedContext]:
+    statistics = WorldCache(facts)
     for i in range(24):
-        yield Moment(
+        yield NeedContext(
             facts=facts, statistics=statistics, draw=Draw("moment", main.id, i),
             at=f"{facts.window[0][:11]}{8 + i % 8:02d}:10", main=main, view=(),
             shop=facts.of_kind("shopfront")[i % 4], answer=answer, came_up=None,
@@ -317,7 +317,7 @@ def test_a_bound_lies_near_what_is_usual_and_gives_nothing_away(facts: FactBase)
                **{"with": {"sum": "near price"}})  # fmt: skip
     said = [fill_need(one, m) for e in facts.of_kind("kettle") for m in moments(facts, e)]
     assert 0.35 < sum(f.answer.value for f in said if f) / len(said) < 0.65
-    low, high = Statistics(facts).middle("kettle", "price")
+    low, high = WorldCache(facts).middle("kettle", "price")
     for moment in moments(facts, facts.of_kind("kettle")[0]):
         filled = fill_need(one, moment)
         assert filled is not None

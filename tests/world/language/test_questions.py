@@ -12,9 +12,9 @@ from mmrag.errors import DataError
 from simulator.world.facts.domain_schema import Entity
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.generate import generate_facts
+from simulator.world.language.answer_program import Answer, ProgramError, evaluate
 from simulator.world.language.conversations import make_sessions
-from simulator.world.language.english import called, ordinal, plural_of, possessive, spoken_time
-from simulator.world.language.program import Answer, ProgramError, evaluate
+from simulator.world.language.english import nouns_for, ordinal, plural_of, possessive, spoken_time
 from simulator.world.language.questions.answer_wordings import say_answer
 
 
@@ -32,8 +32,8 @@ def test_small_english() -> None:
     assert plural_of("watch") == "watches"
     assert spoken_time("2031-04-03T18:00") == "6 pm"
     assert spoken_time("2031-04-03T08:05") == "8:05 am"
-    assert {"kettle", "kettles"} <= set(called("kettle"))
-    assert {"plant", "plants"} <= set(called("tree")) & set(called("houseplant"))
+    assert {"kettle", "kettles"} <= set(nouns_for("kettle"))
+    assert {"plant", "plants"} <= set(nouns_for("tree")) & set(nouns_for("houseplant"))
 
 
 # -- the programs

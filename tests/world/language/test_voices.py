@@ -11,7 +11,7 @@ import yaml
 from plain_voice import plain, write_plain_voice
 
 from mmrag.errors import DataError, SpecError
-from simulator.world.build.request import make_request
+from simulator.world.build.world_request import make_request
 from simulator.world.facts.domain_schema import SHAPES, attribute_of, raw_domains
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.conversations import make_sessions
@@ -21,12 +21,12 @@ from simulator.world.language.voices.voice_reader import (
     OPEN,
     VOICES,
     Voice,
-    content_of,
     describe_voices,
-    named,
+    parse_voices,
     voice,
+    voice_identity,
 )
-from simulator.world.language.voices.voice_rules import WEB, check_voice
+from simulator.world.language.voices.voice_validation import WEB, check_voice
 
 SHIPPED = sorted(path.parent.name for path in VOICES.glob("*/web.yaml"))
 
@@ -71,7 +71,7 @@ def test_a_plain_voice_can_be_used(tmp_path: Path) -> None:
     assert not made.wants("town")
     assert len(made.pages["shop"]["chatter"]) == 10
     assert voice(str(folder)).name == "plain"
-    assert named(str(folder)) == (str(folder),)
+    assert parse_voices(str(folder)) == (str(folder),)
 
 
 def test_an_attribute_that_an_author_left_out_is_stated_in_plain_words(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_folder_where_a_file_should_be_is_named(tmp_path: Path) -> None:
     (fault,) = check_voice(folder)
     assert str(fault) == "food.yaml:0: cannot be read: Is a directory."
     with pytest.raises(DataError, match=r"food\.yaml:0: cannot be read"):
-        content_of(str(folder))
+        voice_identity(str(folder))
 
 
 def test_how_pages_sound_is_checked_too(tmp_path: Path) -> None:
@@ -218,13 +218,13 @@ def test_an_unknown_voice_is_refused() -> None:
 )
 def test_voices_that_name_nobody_or_one_twice_are_refused(spec: str, says: str) -> None:
     with pytest.raises(SpecError, match=says):
-        named(spec)
+        parse_voices(spec)
 
 
 def test_a_folder_may_not_pass_for_a_shipped_voice(tmp_path: Path) -> None:
     folder = write_plain_voice(tmp_path / HELD[0])
     with pytest.raises(SpecError, match="a voice of that name is shipped"):
-        named(str(folder))
+        parse_voices(str(folder))
 
 
 def test_two_authors_who_open_in_the_same_words_and_ask_two_things(tmp_path: Path) -> None:
@@ -236,13 +236,13 @@ def test_two_authors_who_open_in_the_same_words_and_ask_two_things(tmp_path: Pat
         said["needs"].append({"type": "simple-knowledge", "say": [text], "answer": answer})
         (folder / "food.yaml").write_text(yaml.safe_dump(said))
     with pytest.raises(DataError, match=r"one/food/\d+ and two/food/\d+ both say"):
-        named(f"{one},{two}")
+        parse_voices(f"{one},{two}")
 
 
 def test_the_shipped_voices_can_stand_in_one_world() -> None:
-    assert named("open") == OPEN
-    assert named("held") == HELD
-    assert set(named(",".join((*OPEN, *HELD)))) == {*OPEN, *HELD}
+    assert parse_voices("open") == OPEN
+    assert parse_voices("held") == HELD
+    assert set(parse_voices(",".join((*OPEN, *HELD)))) == {*OPEN, *HELD}
 
 
 def test_who_may_have_read_them_is_said() -> None:
@@ -254,21 +254,21 @@ def test_who_may_have_read_them_is_said() -> None:
 
 def test_a_voice_of_ones_own_is_known_by_its_words_not_its_place(tmp_path: Path) -> None:
     one, two = (write_plain_voice(tmp_path / at / "mine") for at in "ab")
-    assert content_of(str(one)) == content_of(str(two))
-    assert content_of(str(one)).startswith("mine@")
+    assert voice_identity(str(one)) == voice_identity(str(two))
+    assert voice_identity(str(one)).startswith("mine@")
     (two / "food.yaml").write_text((two / "food.yaml").read_text() + "# another\n")
-    assert content_of(str(one)) != content_of(str(two))
-    assert content_of("elm") == "elm"
+    assert voice_identity(str(one)) != voice_identity(str(two))
+    assert voice_identity("elm") == "elm"
 
 
 def test_words_are_those_that_the_content_names_after_an_edit(tmp_path: Path) -> None:
     path = write_plain_voice(tmp_path / "mine") / "food.yaml"
-    mine, before = str(path.parent), content_of(str(path.parent))
+    mine, before = str(path.parent), voice_identity(str(path.parent))
     assert voice(mine) is voice(mine)
     said = yaml.safe_load(path.read_text())
     said["attributes"]["price"] = {"noun": "cost", "page": ["{v} on {d}"] * 4}
     path.write_text(yaml.safe_dump(said))
-    assert content_of(mine) != before
+    assert voice_identity(mine) != before
     assert voice(mine).wording("food", attribute_of("jar", "price")).noun == "cost"
 
 

@@ -22,7 +22,7 @@ from simulator.world.pages.grounding_labels import MOST_PAGES, Grounder, label, 
 from simulator.world.pages.page_document import STYLES, Block, Document, PageLine, Section
 from simulator.world.pages.page_html import to_html
 from simulator.world.pages.page_orders import is_withheld, plan_pages, styles_for
-from simulator.world.pages.page_writer import Order, can_be_wrong, compose, fact_at
+from simulator.world.pages.page_writer import PageOrder, can_be_wrong, compose, fact_at
 from simulator.world.pages.sites import SITES
 
 
@@ -31,8 +31,8 @@ def facts() -> FactBase:
     return generate_facts(11, 400)
 
 
-def order_for(facts: FactBase, entity_id: str, style: str, **changes: object) -> Order:
-    bare = Order(
+def order_for(facts: FactBase, entity_id: str, style: str, **changes: object) -> PageOrder:
+    bare = PageOrder(
         id=f"{entity_id}/t", entity_id=entity_id, style=style, label="answers",
         as_of=facts.window[1], voice=plain()
     )  # fmt: skip
@@ -212,7 +212,7 @@ def test_the_four_labels(facts: FactBase) -> None:
     history = facts.history(need.entity_id, need.attribute)
     at = facts.window[1]
 
-    def of(order: Order) -> str:
+    def of(order: PageOrder) -> str:
         return label(compose(order, facts), [need], at, facts).label
 
     fresh = order_for(facts, need.entity_id, "news", must=(need.attribute,))

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mmrag.errors import DataError
-from simulator.world.pictures.ground_truth import (
+from simulator.world.pictures.pixel_truth import (
     HAND,
     decode_depth,
     decode_owners,
@@ -15,7 +15,7 @@ from simulator.world.pictures.ground_truth import (
     encode_owners,
     owners_of,
 )
-from simulator.world.pictures.referents import AMBIGUOUS, Asked, gaze_at, referent_cues
+from simulator.world.pictures.referents import AMBIGUOUS, ViewQuestion, gaze_at, referent_cues
 
 MUG, PLATE = "mug", "plate"
 MIDDLE = (70, 110, 60, 80)
@@ -32,12 +32,15 @@ def mask(*boxes: tuple[int, int, int, int], hand: tuple[int, int, int, int] | No
     return owners
 
 
-def this(way: str = "attention", *could: str) -> Asked:
-    return Asked((1,), could or (MUG,), way)
+def this(way: str = "attention", *could: str) -> ViewQuestion:
+    return ViewQuestion((1,), could or (MUG,), way)
 
 
 def way(
-    owners: NDArray[np.uint8], *asked: Asked, kinds: tuple[str, ...] = (MUG, MUG), **more: bool
+    owners: NDArray[np.uint8],
+    *asked: ViewQuestion,
+    kinds: tuple[str, ...] = (MUG, MUG),
+    **more: bool,
 ):
     return referent_cues(owners, kinds, asked, **more)
 
@@ -79,7 +82,7 @@ def test_nearer_means_by_six_hundredths_of_the_shorter_side(step: int, settled: 
 
 def test_a_turn_that_leans_means_what_the_turn_before_meant() -> None:
     owners = mask(RIGHT, LEFT)
-    nothing, other = Asked((), (), ""), Asked((2,), (MUG,), "history")
+    nothing, other = ViewQuestion((), (), ""), ViewQuestion((2,), (MUG,), "history")
     assert way(owners, this(), this("history")) == [AMBIGUOUS, AMBIGUOUS]
     assert way(owners, this(), this("history"), gaze=True) == ["gaze", "history"]
     assert way(owners, this(), nothing, this("history"), gaze=True)[2] == "history"
@@ -88,14 +91,14 @@ def test_a_turn_that_leans_means_what_the_turn_before_meant() -> None:
 
 
 def test_words_that_say_where_things_stand_fit_one_choice_only() -> None:
-    both, second = Asked((1, 2), (MUG,), "words"), Asked((2,), (MUG,), "words")
+    both, second = ViewQuestion((1, 2), (MUG,), "words"), ViewQuestion((2,), (MUG,), "words")
     assert way(mask(MIDDLE, RIGHT), both, second) == ["words", "words"]
     assert way(mask(RIGHT, MIDDLE), both, second) == [AMBIGUOUS, AMBIGUOUS]
     third = (20, 20, 30, 40)
     three = mask(MIDDLE, RIGHT, third)
     kinds = (MUG, MUG, MUG)
     assert way(three, both, kinds=kinds) == [AMBIGUOUS]
-    assert way(three, Asked((1, 2, 3), (MUG,), "words"), kinds=kinds) == ["words"]
+    assert way(three, ViewQuestion((1, 2, 3), (MUG,), "words"), kinds=kinds) == ["words"]
     assert way(three, second, kinds=kinds) == ["words"]  # 80 off; the third is 128 off
     assert way(mask(MIDDLE, RIGHT, LEFT), second, kinds=kinds) == [AMBIGUOUS]
 
@@ -126,14 +129,14 @@ def test_gaze_settles_the_rest_where_it_is_handed_over() -> None:
     assert way(mask(RIGHT, MIDDLE), this(), gaze=True) == ["gaze"]
     assert way(mask(RIGHT, MIDDLE), this()) == [AMBIGUOUS]
     assert way(mask((0, 0, 1, 1), MIDDLE), this(), gaze=True) == [AMBIGUOUS]
-    both, second = Asked((1, 2), (MUG,), "words"), Asked((2,), (MUG,), "words")
+    both, second = ViewQuestion((1, 2), (MUG,), "words"), ViewQuestion((2,), (MUG,), "words")
     assert way(mask(RIGHT, MIDDLE), both, second, gaze=True) == ["gaze", "gaze"]
     three = {"kinds": (MUG, MUG, MUG), "gaze": True}
     assert way(mask(RIGHT, MIDDLE, LEFT), both, **three) == [AMBIGUOUS]
 
 
 def test_a_turn_about_nothing_in_view_is_settled_by_none() -> None:
-    assert way(mask(MIDDLE, RIGHT), Asked((), (), "")) == [""]
+    assert way(mask(MIDDLE, RIGHT), ViewQuestion((), (), "")) == [""]
 
 
 def test_the_gaze_lies_within_the_thing() -> None:

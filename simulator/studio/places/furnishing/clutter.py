@@ -44,7 +44,7 @@ def carton(draws: Draws) -> Thing:
     w, d, h = draws("w", 0.22, 0.45), draws("d", 0.2, 0.36), draws("h", 0.14, 0.34)
     body = box(w, d, h, bevel=0.004)
     parts = [
-        Part(body, printed_labels.parcel_print(printed_labels.which(draws))),
+        Part(body, printed_labels.parcel_print(printed_labels.pick_variety(draws))),
         Part(shifted(box(0.05, d + 0.001, 0.001), z=h), paint((176, 134, 84), 0.25)),
     ]
     if draws.chance("flaps", 0.4):
@@ -73,7 +73,7 @@ def storage(draws: Draws) -> Thing:
         ),
         Part(
             shifted(sheet(0.11, 0.061), 0, -d / 2 - 0.0012, 0.35 * h),
-            printed_labels.card(printed_labels.which(draws)),
+            printed_labels.card(printed_labels.pick_variety(draws)),
         ),
     )
 
@@ -98,7 +98,7 @@ def folders(draws: Draws) -> Thing:
         x += w
     parts = (
         Part(joined(row), shades(*colours, rough=0.5)),
-        Part(joined(labels), printed_labels.binder(printed_labels.which(draws))),
+        Part(joined(labels), printed_labels.binder(printed_labels.pick_variety(draws))),
         Part(joined(rings, smooth=True), STEEL),
     )
     return Thing.of(*(Part(shifted(p.mesh, -x / 2), p.material) for p in parts))
@@ -122,7 +122,7 @@ def tin(draws: Draws) -> Thing:
     )
     band = lathe([(r * 0.99, h * 0.2), (r * 0.99, h * draws("full", 0.65, 0.85))], around=48)
     return Thing.of(
-        Part(body, STEEL), Part(band, printed_labels.tin_label(printed_labels.which(draws)))
+        Part(body, STEEL), Part(band, printed_labels.tin_label(printed_labels.pick_variety(draws)))
     )
 
 
@@ -281,7 +281,8 @@ def papers(draws: Draws) -> Thing:
     ]
     top = posed(box(0.21, 0.297, 0.0006), turned((0, 0, 1), draws("top", -14, 14)))
     return Thing.of(
-        *parts, Part(shifted(top, z=0.006), printed_labels.letter(printed_labels.which(draws)))
+        *parts,
+        Part(shifted(top, z=0.006), printed_labels.letter(printed_labels.pick_variety(draws))),
     )
 
 
@@ -331,7 +332,9 @@ def laptop(draws: Draws) -> Thing:
     ]
     pad = shifted(box(0.1, 0.062, 0.0006), 0, -d * 0.32, 0.014)
     shine = (
-        SCREEN if draws.chance("off", 0.25) else printed_labels.screen(printed_labels.which(draws))
+        SCREEN
+        if draws.chance("off", 0.25)
+        else printed_labels.screen(printed_labels.pick_variety(draws))
     )
     return Thing.of(
         Part(joined([base, shifted(lid, *hinge)]), case),
@@ -393,7 +396,7 @@ def phone(draws: Draws) -> Thing:
     shine = (
         SCREEN
         if draws.chance("off", 0.25)
-        else printed_labels.lock_screen(printed_labels.which(draws))
+        else printed_labels.lock_screen(printed_labels.pick_variety(draws))
     )
     pane = shifted(box(0.068, 0.145, 0.0006), z=0.0079)
     return Thing.of(Part(box(0.072, 0.15, 0.008, bevel=0.0025), case), Part(pane, shine))
@@ -428,5 +431,5 @@ def monitor(draws: Draws) -> Thing:
     foot = [box(0.22, 0.18, 0.01, bevel=0.003), shifted(box(0.06, 0.02, 0.2), 0, 0.02)]
     return Thing.of(
         Part(joined([back, *foot]), draws.pick("c", (BLACK, STEEL))),
-        Part(pane, printed_labels.screen(printed_labels.which(draws))),
+        Part(pane, printed_labels.screen(printed_labels.pick_variety(draws))),
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from simulator.studio.places import room
 from simulator.studio.places.furnishing import clutter, printed_labels, tabletop, workshop_and_gym
+from simulator.studio.places.place_builder import Maker, own
 from simulator.studio.places.place_materials import (
     BLACK,
     BRASS,
@@ -21,7 +22,6 @@ from simulator.studio.places.place_materials import (
     timber,
     tint,
 )
-from simulator.studio.places.place_stage import Maker, own
 from simulator.studio.solid.meshes import (
     box,
     joined,
@@ -428,7 +428,7 @@ def blackboard(draws: Draws) -> Thing:
     ]
     ledge = shifted(box(w, 0.08, 0.015), 0, -0.05, -0.02)
     return Thing.of(
-        Part(pane, printed_labels.board(printed_labels.which(draws))),
+        Part(pane, printed_labels.board(printed_labels.pick_variety(draws))),
         Part(joined([*rim, ledge]), draws.pick("f", (STEEL, paint((186, 146, 96), 0.5)))),
     )
 
@@ -485,5 +485,5 @@ def plaque(draws: Draws) -> Thing:
     card = shifted(box(0.15, 0.006, 0.1, bevel=0.001), 0, -0.003)
     face = shifted(sheet(0.148, 0.098), 0, -0.0062, 0.001)
     return Thing.of(
-        Part(card, PAPER), Part(face, printed_labels.caption(printed_labels.which(draws)))
+        Part(card, PAPER), Part(face, printed_labels.caption(printed_labels.pick_variety(draws)))
     )

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from simulator.studio.places.place_builder import Builder
 from simulator.studio.places.place_materials import PAPER, STEEL, WHITE, tint
-from simulator.studio.places.place_stage import Stage
 from simulator.studio.solid.meshes import box, joined, lathe, sheet, shifted
 from simulator.studio.solid.prints import (
     BOLD,
@@ -16,7 +16,7 @@ from simulator.studio.solid.prints import (
     GOODS,
     SANS,
     TITLES,
-    Face,
+    Font,
     Sheet,
     brand,
     showing,
@@ -31,7 +31,7 @@ VARIETY = 6
 """Different ones of each sort: sheets are used again."""
 
 _INK, _GREY = (34.0, 34.0, 40.0), (96.0, 98.0, 104.0)
-_PEN = Face("STIXGeneralItalic.ttf", 0.95, False, 0.012)
+_PEN = Font("STIXGeneralItalic.ttf", 0.95, False, 0.012)
 _SUBJECTS = ("Invoices", "Letters", "Insurance", "Contracts", "Repairs", "Minutes", "Orders", "Tax")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _JOTTED = (
@@ -40,7 +40,7 @@ _JOTTED = (
 )  # fmt: skip
 
 
-def which(draws: Draws) -> int:
+def pick_variety(draws: Draws) -> int:
     """One of the few that there are of each sort."""
     return draws.count("written", 0, VARIETY - 1)
 
@@ -243,8 +243,8 @@ FAMILY = 1_900_000_000
 LIDS = (STEEL, WHITE, PAPER)
 
 
-def facings(
-    stage: Stage, draws: Draws, xs: tuple[float, float], hole: float, front: float, depth: float,
+def fill_shelf(
+    stage: Builder, draws: Draws, xs: tuple[float, float], hole: float, front: float, depth: float,
     z: float, high: float,
 ) -> None:  # fmt: skip
     """Fill a board with products, side by side and one behind another; `hole` is half of what is
@@ -351,7 +351,7 @@ def _prices() -> Material:
 _TAG_INK = (28.0, 28.0, 32.0)
 
 
-def _tag(stage: Stage, draws: Draws, x: float, y: float, z: float) -> None:
+def _tag(stage: Builder, draws: Draws, x: float, y: float, z: float) -> None:
     """A price tag on the board's edge."""
     ticket = showing(sheet(0.06, 0.036), draws.count("price", 0, _MANY - 1), *COVERS)
     stage.room(Part(shifted(ticket, x, y - 0.001, z - 0.038), _prices()))

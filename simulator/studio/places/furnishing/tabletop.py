@@ -231,7 +231,7 @@ def canister(draws: Draws) -> Thing:
     colour = paint(tint(draws, "body", level=(0.4, 0.92)), 0.3, 0, 0.3)
     cover = laid(lid, wood(timber(draws, "lid"), 0)) if draws.chance("wood") else Part(lid, STEEL)
     front = shifted(sheet(1.3 * r, 0.75 * r, bend=0.23 * r), 0, -0.78 * r, 0.3 * h)
-    slip = Part(front, printed_labels.card(printed_labels.which(draws)))
+    slip = Part(front, printed_labels.card(printed_labels.pick_variety(draws)))
     return Thing.of(Part(body, colour), cover, Part(knob, cover.material), slip)
 
 

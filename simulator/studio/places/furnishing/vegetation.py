@@ -92,7 +92,7 @@ def _cards(rng: np.random.Generator, at: Array, facing: Array, size: Array, up: 
     return dyed(mesh, np.repeat(shade, 4), 5)
 
 
-def belt(draws: Draws, width: float) -> Thing:
+def distant_trees(draws: Draws, width: float) -> Thing:
     """The crowns of a wood far away, as they close a view."""
     crowns: list[Mesh] = []
     x, k = -width / 2, 0

@@ -14,7 +14,7 @@ from typing import Any
 from mmrag.errors import UsageError
 from mmrag.records import Json, Record
 from mmrag.tools import Tool
-from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.crag_world import CragWorld
 from simulator.world.crag.kg import finance, movie, music, open_domain, sports
 
 Answer = Callable[..., Any]
@@ -33,7 +33,7 @@ class Endpoint(Record, frozen=True, kw_only=True):
     """Argument → field of the request."""
 
 
-def crag_tools(stage: CragStage) -> tuple[Tool, ...]:
+def crag_tools(stage: CragWorld) -> tuple[Tool, ...]:
     """The functions over one world, as an agent is given them."""
 
     def tool(endpoint: Endpoint) -> Tool:
@@ -46,7 +46,7 @@ def crag_tools(stage: CragStage) -> tuple[Tool, ...]:
     return tuple(tool(endpoint) for endpoint in ENDPOINTS.values())
 
 
-def ask(stage: CragStage, endpoint: Endpoint, arguments: dict[str, Any], at: str | None) -> Any:
+def ask(stage: CragWorld, endpoint: Endpoint, arguments: dict[str, Any], at: str | None) -> Any:
     """What an endpoint answers at a time; without one, at the last moment of the world."""
     when = _time(at) if at else stage.facts.window[1]
     return _ANSWERS[endpoint.name](stage, when, **arguments)

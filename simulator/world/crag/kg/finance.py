@@ -7,22 +7,22 @@ from functools import lru_cache
 from typing import Any
 
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.crag_stage import CragStage, Share
+from simulator.world.crag.crag_world import CragWorld, Stock
 from simulator.world.crag.kg.name_index import NameIndex
 
 
-def names(stage: CragStage, _at: str, query: str) -> list[str]:
+def names(stage: CragWorld, _at: str, query: str) -> list[str]:
     """Companies by name, best match first."""
     return _by_name(stage).search(query)
 
 
-def ticker(stage: CragStage, _at: str, query: str) -> str | None:
+def ticker(stage: CragWorld, _at: str, query: str) -> str | None:
     """The ticker of a company with exactly this name."""
     found = (s.ticker for s in stage.shares if stage.name(s.company) == query)
     return next(found, None)
 
 
-def prices(stage: CragStage, at: str, ticker_name: str) -> dict[str, Any] | None:
+def prices(stage: CragWorld, at: str, ticker_name: str) -> dict[str, Any] | None:
     """Day by day up to the day of asking."""
     share = _share(stage, ticker_name)
     if share is None:
@@ -35,7 +35,7 @@ def prices(stage: CragStage, at: str, ticker_name: str) -> dict[str, Any] | None
     }
 
 
-def bars(stage: CragStage, at: str, ticker_name: str) -> dict[str, Any] | None:
+def bars(stage: CragWorld, at: str, ticker_name: str) -> dict[str, Any] | None:
     """Hour by hour since yesterday; the close of the last bar is the price now."""
     share = _share(stage, ticker_name)
     if share is None:
@@ -51,7 +51,7 @@ def bars(stage: CragStage, at: str, ticker_name: str) -> dict[str, Any] | None:
     return found
 
 
-def dividends(stage: CragStage, at: str, ticker_name: str) -> dict[str, float] | None:
+def dividends(stage: CragWorld, at: str, ticker_name: str) -> dict[str, float] | None:
     """Dividends by day."""
     share = _share(stage, ticker_name)
     if share is None:
@@ -59,25 +59,25 @@ def dividends(stage: CragStage, at: str, ticker_name: str) -> dict[str, float] |
     return {f"{day} 00:00:00 EST": paid for day, paid in share.dividends if day <= at}
 
 
-def market_cap(stage: CragStage, at: str, ticker_name: str) -> float | None:
+def market_cap(stage: CragWorld, at: str, ticker_name: str) -> float | None:
     """Shares outstanding at the price now."""
     share = _share(stage, ticker_name)
     return None if share is None else round(share.outstanding * price_at(stage, share, at), 2)
 
 
-def eps(stage: CragStage, _at: str, ticker_name: str) -> float | None:
+def eps(stage: CragWorld, _at: str, ticker_name: str) -> float | None:
     """Earnings per share."""
     share = _share(stage, ticker_name)
     return None if share is None else share.eps
 
 
-def pe_ratio(stage: CragStage, at: str, ticker_name: str) -> float | None:
+def pe_ratio(stage: CragWorld, at: str, ticker_name: str) -> float | None:
     """The price now over the earnings per share."""
     share = _share(stage, ticker_name)
     return None if share is None else round(price_at(stage, share, at) / share.eps, 2)
 
 
-def info(stage: CragStage, at: str, ticker_name: str) -> dict[str, Any] | None:
+def info(stage: CragWorld, at: str, ticker_name: str) -> dict[str, Any] | None:
     """What is known about the company."""
     share = _share(stage, ticker_name)
     if share is None:
@@ -102,22 +102,22 @@ def info(stage: CragStage, at: str, ticker_name: str) -> dict[str, Any] | None:
     }
 
 
-def price_at(stage: CragStage, share: Share, at: str) -> float:
+def price_at(stage: CragWorld, share: Stock, at: str) -> float:
     """The price of a share at a moment."""
     return float(str(stage.facts.value(share.company, "share", at)))
 
 
 @lru_cache(maxsize=4)
-def _by_name(stage: CragStage) -> NameIndex:
+def _by_name(stage: CragWorld) -> NameIndex:
     return NameIndex(stage.name(share.company) for share in stage.shares)
 
 
-def _share(stage: CragStage, ticker_name: str) -> Share | None:
+def _share(stage: CragWorld, ticker_name: str) -> Stock | None:
     wanted = ticker_name.strip().upper()
     return next((share for share in stage.shares if share.ticker == wanted), None)
 
 
-def _bar(stage: CragStage, share: Share, when: str, open_: float, close: float) -> dict[str, float]:
+def _bar(stage: CragWorld, share: Stock, when: str, open_: float, close: float) -> dict[str, float]:
     draw = Draw(stage.facts.seed, "stage", "bar", share.ticker, when)
     low, high = min(open_, close), max(open_, close)
     return {

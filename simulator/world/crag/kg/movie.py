@@ -9,24 +9,24 @@ import msgspec
 
 from mmrag.errors import UsageError
 from mmrag.records import Record
-from simulator.world.crag.crag_stage import FIRST_YEAR, GENRES, CragStage, Film
+from simulator.world.crag.crag_world import FIRST_YEAR, GENRES, CragWorld, Film
 from simulator.world.crag.kg.name_index import NameIndex
 
 
-def person(stage: CragStage, at: str, person_name: str) -> list[dict[str, Any]]:
+def person(stage: CragWorld, at: str, person_name: str) -> list[dict[str, Any]]:
     """People by name, best match first."""
     known = _known(stage)
     return [_person(stage, name, at) for name in known.people_by_name.search(person_name)]
 
 
-def movie(stage: CragStage, at: str, movie_name: str) -> list[dict[str, Any]]:
+def movie(stage: CragWorld, at: str, movie_name: str) -> list[dict[str, Any]]:
     """Films by title, best match first."""
     known = _known(stage)
     out = [known.films[title] for title in known.titles.search(movie_name)]
     return [_movie(stage, film) for film in out if film.released <= at]
 
 
-def year(stage: CragStage, at: str, year: str) -> dict[str, Any] | None:
+def year(stage: CragWorld, at: str, year: str) -> dict[str, Any] | None:
     """Films and Oscars of a year."""
     last = int(at[:4])
     if not (len(year) == 4 and year.isdecimal()) or not FIRST_YEAR <= int(year) <= last:
@@ -36,13 +36,13 @@ def year(stage: CragStage, at: str, year: str) -> dict[str, Any] | None:
     return {"movie_list": [f.id for f in films], "oscar_awards": msgspec.to_builtins(oscars)}
 
 
-def movie_by_id(stage: CragStage, at: str, movie_id: int) -> dict[str, Any] | None:
+def movie_by_id(stage: CragWorld, at: str, movie_id: int) -> dict[str, Any] | None:
     """A film by id."""
     found = (f for f in stage.films if f.id == movie_id and f.released <= at)
     return next((_movie(stage, film) for film in found), None)
 
 
-def person_by_id(stage: CragStage, at: str, person_id: int) -> dict[str, Any] | None:
+def person_by_id(stage: CragWorld, at: str, person_id: int) -> dict[str, Any] | None:
     """A person by id."""
     found = (p.name for p in stage.people if person_number(p.id) == person_id)
     return next((_person(stage, name, at) for name in found), None)
@@ -63,13 +63,13 @@ class _Known(Record, frozen=True):
 
 
 @lru_cache(maxsize=4)
-def _known(stage: CragStage) -> _Known:
+def _known(stage: CragWorld) -> _Known:
     films = {film.title: film for film in stage.films}
     people = {person.name: person.id for person in stage.people}
     return _Known(films, NameIndex(films), people, NameIndex(people))
 
 
-def _person(stage: CragStage, name: str, at: str) -> dict[str, Any]:
+def _person(stage: CragWorld, name: str, at: str) -> dict[str, Any]:
     own = _known(stage).people[name]
     out = [f for f in stage.films if f.released <= at]
     found: dict[str, Any] = {
@@ -85,7 +85,7 @@ def _person(stage: CragStage, name: str, at: str) -> dict[str, Any]:
     return found
 
 
-def _movie(stage: CragStage, film: Film) -> dict[str, Any]:
+def _movie(stage: CragWorld, film: Film) -> dict[str, Any]:
     cast = [
         {"name": stage.name(actor), "id": person_number(actor), "character": part, "order": order}
         for order, (actor, part) in enumerate(film.cast)

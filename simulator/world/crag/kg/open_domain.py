@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.crag_world import CragWorld
 from simulator.world.facts.fact_wording import say_fact, say_value
 
 
-def search(stage: CragStage, _at: str, query: str) -> list[str]:
+def search(stage: CragWorld, _at: str, query: str) -> list[str]:
     """Names of entities, best match first."""
     return [entity.name for entity in stage.facts.search_by_name(query)]
 
 
-def entity(stage: CragStage, at: str, entity: str) -> dict[str, Any] | None:
+def entity(stage: CragWorld, at: str, entity: str) -> dict[str, Any] | None:
     """A summary in words, a table, and the markup of an article."""
     found = next((e for e in stage.facts.find(entity) if e.name == entity), None)
     if found is None:

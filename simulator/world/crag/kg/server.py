@@ -14,7 +14,7 @@ import msgspec
 
 from mmrag.errors import UsageError
 from mmrag.tools import problem_with
-from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.crag_world import CragWorld
 from simulator.world.crag.kg.endpoints import ENDPOINTS, Endpoint, ask
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ SECONDS = 10.0
 TIME_HEADER = "query-time"
 
 
-def kg_app(stage: CragStage, hosts: Sequence[str] = ()) -> Any:
+def kg_app(stage: CragWorld, hosts: Sequence[str] = ()) -> Any:
     """The API as an ASGI application, answering to loopback names and `hosts`."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
@@ -59,7 +59,7 @@ def kg_app(stage: CragStage, hosts: Sequence[str] = ()) -> Any:
     )
 
 
-def serve_kg(stage: CragStage, at: socket.socket, hosts: Sequence[str] = ()) -> None:
+def serve_kg(stage: CragWorld, at: socket.socket, hosts: Sequence[str] = ()) -> None:
     """Answer at a listening socket until interrupted."""
     from mmrag.local_server import serve
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from mmrag.errors import UsageError
-from simulator.world.crag.crag_stage import CragStage, Game
+from simulator.world.crag.crag_world import CragWorld, Game
 
 MOST_GAMES = 50
 
 
-def soccer(stage: CragStage, at: str, date: str, team_name: str | None = None) -> Any:
+def soccer(stage: CragWorld, at: str, date: str, team_name: str | None = None) -> Any:
     """A row for each team of each game."""
     found: dict[str, dict[str, Any]] = {}
     for game in _games(stage, "soccer", date):
@@ -35,7 +35,7 @@ def soccer(stage: CragStage, at: str, date: str, team_name: str | None = None) -
     return _columns(found)
 
 
-def nba(stage: CragStage, at: str, date: str, team_name: str | None = None) -> Any:
+def nba(stage: CragWorld, at: str, date: str, team_name: str | None = None) -> Any:
     """A row for each game."""
     found: dict[str, dict[str, Any]] = {}
     for game in _games(stage, "nba", date):
@@ -56,7 +56,7 @@ def nba(stage: CragStage, at: str, date: str, team_name: str | None = None) -> A
     return _columns(found)
 
 
-def plays(stage: CragStage, at: str, game_ids: list[str]) -> Any:
+def plays(stage: CragWorld, at: str, game_ids: list[str]) -> Any:
     """A row for each basket."""
     wanted = [g for g in stage.games if g.sport == "nba" and g.id in game_ids and is_over(g, at)]
     rows = [
@@ -74,7 +74,7 @@ def is_over(game: Game, at: str) -> bool:
     return f"{game.date}T{hour:02d}:00" <= at
 
 
-def _games(stage: CragStage, sport: str, date: str) -> list[Game]:
+def _games(stage: CragWorld, sport: str, date: str) -> list[Game]:
     if len(date) not in (4, 7, 10) or not date.replace("-", "").isdigit():
         raise UsageError(f"date {date[:20]!r}: write YYYY-MM-DD, YYYY-MM or YYYY.")
     found = [g for g in stage.games if g.sport == sport and g.date.startswith(date)]

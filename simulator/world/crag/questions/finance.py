@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from simulator.world.crag.crag_stage import Share
+from simulator.world.crag.crag_world import Stock
 from simulator.world.crag.entity_lines import money
 from simulator.world.crag.kg.finance import market_cap, price_at
 from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
@@ -12,7 +12,7 @@ from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, 
 from simulator.world.facts.fact_wording import say_day, say_list
 
 
-def _share(s: Occasion, many: int = 1) -> list[tuple[Share, str, str]]:
+def _share(s: Occasion, many: int = 1) -> list[tuple[Stock, str, str]]:
     """Shares with the name and the popularity of the company."""
     found = s.draw.sample(s.stage.shares, many)
     return [(share, s.stage.name(share.company), s.facts.entity(share.company).popularity)
@@ -78,7 +78,7 @@ def _founded(s: Occasion) -> Drawn:
     )  # fmt: skip
 
 
-def _paying(s: Occasion, pays: bool) -> tuple[Share, str, str]:
+def _paying(s: Occasion, pays: bool) -> tuple[Stock, str, str]:
     share = s.draw.pick([share for share in s.stage.shares if bool(share.dividends) is pays])
     return share, s.stage.name(share.company), s.facts.entity(share.company).popularity
 
@@ -96,7 +96,7 @@ def _dividend_days(s: Occasion) -> Drawn:
     )  # fmt: skip
 
 
-def _with_ticker(share: Share, days: list[str]) -> tuple[Call, ...]:
+def _with_ticker(share: Stock, days: list[str]) -> tuple[Call, ...]:
     """The dividends of some days, by the ticker itself, so that all that is given is summed."""
     return tuple(
         ("finance_get_dividends_history", {"ticker_name": share.ticker}, (f"{day} 00:00:00 EST",))

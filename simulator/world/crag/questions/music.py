@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 
-from simulator.world.crag.crag_stage import Artist, Song
+from simulator.world.crag.crag_world import Artist, Song
 from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
 from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, days_of, templates
 from simulator.world.facts.fact_wording import say_day, say_list

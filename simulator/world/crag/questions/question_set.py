@@ -13,7 +13,7 @@ from typing import Any
 from mmrag.errors import DataError, UsageError
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.crag_world import CragWorld
 from simulator.world.crag.questions.finance import FINANCE
 from simulator.world.crag.questions.kg_proof import Proof
 from simulator.world.crag.questions.movie import MOVIE
@@ -51,7 +51,7 @@ class CragQuestion(Record, frozen=True, kw_only=True):
     needs: tuple[PageNeed, ...]
 
 
-def ask_questions(stage: CragStage, count: int, seed: int = 0) -> Iterator[CragQuestion]:
+def ask_questions(stage: CragWorld, count: int, seed: int = 0) -> Iterator[CragQuestion]:
     """So many questions: templates in turn, so that every form and dynamism comes about."""
     if count < 1:
         raise UsageError(f"{count} questions: ask for one at least.")
@@ -96,7 +96,7 @@ def _asked(id_: str, template: QuestionTemplate, scene: Occasion, drawn: Drawn) 
     )
 
 
-def _time(stage: CragStage, draw: Draw) -> str:
+def _time(stage: CragWorld, draw: Draw) -> str:
     """A moment of the three days on which people ask."""
     day = stage.today + dt.timedelta(days=draw.below(3))
     return f"{day}T{draw.between(7, 22):02d}:{draw.below(60):02d}:{draw.below(60):02d}"

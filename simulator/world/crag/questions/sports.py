@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.world.crag.crag_stage import Game
+from simulator.world.crag.crag_world import Game
 from simulator.world.crag.kg.sports import is_over
 from simulator.world.crag.questions.kg_proof import INVALID, Call, Proof
 from simulator.world.crag.questions.templates import Drawn, Occasion, PageNeed, templates

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from mmrag.records import Record
 from simulator.world.build.randomness import Draw
-from simulator.world.crag.crag_stage import CragStage
+from simulator.world.crag.crag_world import CragWorld
 from simulator.world.crag.questions.kg_proof import Proof
 
 
@@ -59,7 +59,7 @@ def days_of(iso: str) -> tuple[str, ...]:
 class Occasion:
     """The stage as of a question, with that question's own randomness."""
 
-    def __init__(self, stage: CragStage, draw: Draw, at: str) -> None:
+    def __init__(self, stage: CragWorld, draw: Draw, at: str) -> None:
         self.stage = stage
         self.facts = stage.facts
         self.draw = draw

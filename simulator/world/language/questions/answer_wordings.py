@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from simulator.world.facts.fact_wording import MONTHS, say_day, say_list, say_number
 from simulator.world.facts.factbase import FactBase
+from simulator.world.language.answer_program import Answer, AnswerKind
 from simulator.world.language.english import ordinal
-from simulator.world.language.program import Answer, AnswerKind
 
 _SPELLED = {
     "g": ("grams", 0.001, "kg"), "kg": ("kilograms", 1000.0, "g"), "cm": ("centimetres", 0.01, "m"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mmrag.records import Record, Reference, Turn
-from simulator.world.language.program import AnswerKind
+from simulator.world.language.answer_program import AnswerKind
 
 Program = list[Any]
 """An expression `[op, argument, …]` over the facts; JSON (see `language/program.py`)."""

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from simulator.world.language.voices.voice_reader import VOICES, voice_folder
-from simulator.world.language.voices.voice_rules import check_voice, read_file
+from simulator.world.language.voices.voice_validation import check_voice, read_file
 
 
 def main() -> int:

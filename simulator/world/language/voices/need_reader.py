@@ -23,7 +23,7 @@ from simulator.world.facts.domain_schema import (
     attributes_of,
 )
 from simulator.world.language.expression_parser import THINGS, Node, parse, variables
-from simulator.world.language.expression_types import Meaning, meaning
+from simulator.world.language.expression_types import ExpressionType, expression_type
 
 PLACES = ("shop", "home", "out")
 """Where one asks: choosing and paying, using and caring, or walking past and visiting."""
@@ -72,7 +72,7 @@ class Need(Record, frozen=True, kw_only=True):
     """How it is said once the conversation is about the thing; as `say` where empty."""
     answer: Node
     slots: Mapping[str, Slot]
-    meanings: Mapping[str, Meaning]
+    meanings: Mapping[str, ExpressionType]
     """Kind → what the answer comes to."""
     then: tuple[Need, ...] = ()
     """What may follow at once, leaning on this."""
@@ -187,14 +187,15 @@ class _Reader:
     def _meanings(
         self, where: str, kinds: tuple[str, ...], answer: Node, slots: Mapping[str, Slot],
         query_type: str, parent: Need | None,
-    ) -> dict[str, Meaning]:  # fmt: skip
-        found: dict[str, Meaning] = {}
+    ) -> dict[str, ExpressionType]:  # fmt: skip
+        found: dict[str, ExpressionType] = {}
         for kind in kinds:
             before = parent.meanings[kind] if parent else None
             answers = before.kinds if before and before.result == "thing" else ()
             results = {name: result_of(slot, kind) for name, slot in slots.items()}
             said = self._tried(
-                f"{where}.answer", lambda k=kind, a=answers, r=results: meaning(answer, k, a, r)
+                f"{where}.answer",
+                lambda k=kind, a=answers, r=results: expression_type(answer, k, a, r),
             )
             if said is None:
                 return {}

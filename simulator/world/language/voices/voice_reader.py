@@ -17,7 +17,7 @@ from mmrag.text import comma_list
 from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
 from simulator.world.facts.fact_wording import say_list
 from simulator.world.language.voices.need_reader import Need, folded
-from simulator.world.language.voices.voice_rules import WEB, read_files
+from simulator.world.language.voices.voice_validation import WEB, read_files
 
 VOICES = Path(__file__).parent
 
@@ -87,7 +87,7 @@ def voice_folder(name: str) -> Path:
     return Path(name) if "/" in name else VOICES / name
 
 
-def content_of(name: str) -> str:
+def voice_identity(name: str) -> str:
     """A voice as a world's card names it: one's own with a hash of its files."""
     if "/" not in name:
         return name
@@ -105,7 +105,7 @@ def _digest(folder: Path) -> str:
 
 def voice(name: str) -> Voice:
     """A voice by its name, or by the folder of one of your own: read again after an edit, so that
-    its words are those that `content_of` names."""
+    its words are those that `voice_identity` names."""
     return _read(name, _digest(voice_folder(name)) if "/" in name else "")
 
 
@@ -123,7 +123,7 @@ def _read(name: str, _content: str) -> Voice:
     return Voice(folder)
 
 
-def named(spec: str) -> tuple[str, ...]:
+def parse_voices(spec: str) -> tuple[str, ...]:
     """`open`, `held`, or names with commas, as names: read, checked, and no two at odds."""
     groups = {"open": OPEN, "held": HELD}
     names = groups.get(spec) or tuple(comma_list(spec))
