@@ -104,6 +104,18 @@ def test_task2_rewrites_and_keeps_within_8000_tokens():
     assert "A kettle" not in user
 
 
+def test_a_page_that_just_fits_is_shown():
+    model = ScriptedModel(["Alder Brook Kettle maker", "900 g"] * 2)
+    web = resources(model).web_search
+    assert web is not None
+    first = web.search_text(["Alder Brook Kettle maker"], PAGES)[0][0]
+    size = count_tokens(first.text) + count_tokens(first.title)
+    for room, shown in ((size, 1), (size - 1, 0)):
+        agent = agents.create(f"task2:model=m,web_tokens={room}", resources=resources(model))
+        ask(agent, query())
+        assert model.calls[-1][1].text.count("<DOC>") == shown
+
+
 @pytest.mark.parametrize("name", ["task2", "task3"])
 def test_a_small_model_is_shown_fewer_pages(name):
     """The 8,000 tokens of the paper are more than a small model's whole context."""

@@ -27,6 +27,7 @@ from mmrag.records import (
 from simulator.ears.recognition_losses import unheard_words
 from simulator.wearer.moves import COSTS, answer_for_other, things_asked_about
 from simulator.wearer.talk import Talk, TalkBounds
+from simulator.wearer.waiting import WORD
 from simulator.wearer.wearer_view import sight_of
 from simulator.wearer.wordings import other_wordings
 from simulator.world.language.english import noun_of, plural_of
@@ -236,7 +237,8 @@ def test_a_slow_assistant_costs_time_and_no_strike() -> None:
     late = TurnResult(session_id="s", turn_index=0, status=Status.TIMEOUT)
     before = talk.seconds
     talk.say(talk.hear(late))
-    assert talk.seconds >= before + 10
+    said = 1 + WORD * len(talk.turn.query.split())  # after a moment, so long a word
+    assert talk.seconds == pytest.approx(before + 10 + said, abs=0.1)
     assert talk.turn.wearer.goal == 1
     assert tell(talk, "wrong", WRONG) == "ask"
 
