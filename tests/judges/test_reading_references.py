@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from compared_times import times_as_long
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mmrag.judges.builtin.boosted_trees import Forest, StoredTrees, Tree
@@ -292,8 +292,10 @@ def test_the_official_rule_is_a_literal_substring() -> None:
 
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=300))
+@example("无法推断")  # Hypothesis tries texts that stand in the modules that happen to be loaded
 def test_any_text_is_read(text: str) -> None:
-    assert missing_reason(text) in (None, "empty", "refusal", "clarification")
+    kind = (missing_reason(text) or "").partition(":")[0]
+    assert kind in ("", "empty", "refusal", "clarification")
 
 
 @pytest.mark.parametrize(
