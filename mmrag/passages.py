@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from mmrag.errors import SpecError, UsageError
 from mmrag.records import Record
-from mmrag.text.tokens import token_offsets
+from mmrag.text.token_limits import token_offsets
 
 Offsets = Callable[[str], Sequence[tuple[int, int]]]
 """Text → where each of its tokens starts and ends, in characters."""
@@ -60,7 +60,7 @@ RETRIEVERS: tuple[Retriever, ...] = ("bm25", "dense", "dense+rerank", "hybrid", 
 class PassageOptions(Record, frozen=True, kw_only=True):
     """Size and overlap of passages, the encoder of their vectors, and how they are ranked.
 
-    >>> Cut.of(chunk="128", overlap="50%").chunker.overlap
+    >>> PassageOptions.of(chunk="128", overlap="50%").chunker.overlap
     64
     """
 

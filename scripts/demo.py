@@ -71,7 +71,7 @@ def talk(sessions: int) -> None:
     """In one process, which loads the models once for both agents."""
     from mmrag.errors import MmragError
     from simulator import evaluate
-    from simulator.readable_text import counted
+    from simulator.message_text import counted
     from simulator.terminal.rich_text import show_markdown
 
     try:

@@ -21,12 +21,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from mmrag.judges.adversarial_pairs import read_pairs
 from mmrag.judges.builtin.boosted_trees import Forest, StoredTrees, Tree
 from mmrag.judges.builtin.features import NAMES, Extractor
 from mmrag.judges.builtin.judge import in_western_notation, judge_by_rules, with_doubt
 from mmrag.judges.builtin.parsed_text import Parsed
 from mmrag.judges.builtin.vectors import Pieces, WordVectors
+from mmrag.judges.stress import read_pairs
 from mmrag.metrics.agreement import cohen_kappa
 from mmrag.metrics.statistics import cluster_bootstrap
 from mmrag.records import JudgeItem

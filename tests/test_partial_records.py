@@ -30,7 +30,7 @@ from mmrag.records import (
 from mmrag.search.image.image_kg import ImageKG
 from mmrag.search.in_memory_search import MemoryImageSearch, MemoryWebSearch
 from mmrag.search.web.web_search import HybridWebSearch
-from simulator.readable_text import summarise_problems
+from simulator.message_text import summarise_problems
 
 PARTS = [
     kind

@@ -22,7 +22,7 @@ from mmrag.errors import ConflictError, MmragError, StoreError, UsageError
 from mmrag.files.images import data_uri
 from simulator.exchange.browser_pictures import SUFFIXES, for_browsers
 from simulator.exchange.run_facts import RunFacts, facts_of
-from simulator.readable_text import counted
+from simulator.message_text import counted
 from simulator.store.run_reader import RunReader
 from ui.render import points
 from ui.replay.conversation_list import ConversationList, ListedRow

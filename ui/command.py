@@ -46,7 +46,7 @@ def bundle(
     report: Annotated[bool, typer.Option(help="Include the report.")] = True,
 ) -> None:
     """Write a run as a folder, or one file, that opens without Python: replay and report."""
-    from simulator.readable_text import counted
+    from simulator.message_text import counted
     from ui.bundle import write_bundle
 
     target = out or run.absolute().with_name(f"{run.absolute().name}-bundle")
@@ -89,9 +89,9 @@ def _open(
     from mmrag.agents import agents
     from mmrag.local_server import address, serve
     from simulator.application.person_run import PersonRuns
+    from simulator.message_text import counted
     from simulator.parts.agent_resources import cache_folder
     from simulator.parts.run_parts import Parts
-    from simulator.readable_text import counted
     from simulator.run.run_config import RunConfig
     from ui.home.launch import OFFERED, Launcher
     from ui.opened_runs import Runs, open_runs

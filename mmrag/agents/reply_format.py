@@ -12,7 +12,7 @@ import msgspec
 
 from mmrag.records import Reply, Step, Usage
 from mmrag.text.refusals import is_missing
-from mmrag.text.tokens import cut_text
+from mmrag.text.token_limits import cut_text
 
 ABSTAIN = "I don't know"
 MAX_TOKENS = 75

@@ -56,6 +56,8 @@ def encoder_settings(name: str, pooling: str | None = None) -> EncoderSettings:
 
     >>> encoder_settings("BAAI/bge-large-en-v1.5").pooling
     'cls'
+    >>> encoder_settings("intfloat/e5-base-v2").query
+    'query: '
     """
     if pooling == "official":
         return EncoderSettings(pooling="mean")

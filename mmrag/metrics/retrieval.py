@@ -23,8 +23,9 @@ def ranking_measure(what: Measure, ranking: Ranking) -> float | None:
     """One measure of one ranking; a repeated item counts at its first place only.
 
     >>> ranking = Ranking(found=("a", "b"), gains={"b": 2.0, "c": 2.0})
-    >>> ranking_measure(measure("recall@2"), ranking), ranking_measure(measure("mrr@2"), ranking)
-    (0.5, 0.5)
+    >>> from mmrag.metrics.measures import measure
+    >>> [ranking_measure(measure(name), ranking) for name in ("recall@2", "mrr@2")]
+    [0.5, 0.5]
     """
     if what.name not in RANKED or what.k is None:
         raise UsageError(f"{what} is not a measure of a ranking.")

@@ -13,8 +13,8 @@ def unwrapped(text: str) -> str:
 
     >>> unwrapped('{"answer": "Ghent", "verdict": "perfect"}')
     'Ghent'
-    >>> unwrapped("<del>1923</del> 1924")
-    ' 1924'
+    >>> unwrapped("<del>1923</del> 1924").strip()
+    '1924'
     """
     if "{" in text:
         text = _from_json(text)

@@ -49,12 +49,12 @@ def speed(file: Path) -> float:
 
 
 def stress(half: str) -> str:
-    from mmrag.judges.adversarial_pairs import read_pairs, tally, total_result
     from mmrag.judges.builtin import BuiltinJudge
+    from mmrag.judges.stress import read_pairs, sum_angles, tally
 
     pairs = read_pairs(half)
     verdicts = BuiltinJudge().judge_many([pair.item() for pair in pairs])
-    found = total_result(tally(pairs, [verdict.outcome for verdict in verdicts]))
+    found = sum_angles(tally(pairs, [verdict.outcome for verdict in verdicts]))
     return (
         f"{found.right / found.n:.1%} of {found.n}, "
         f"{found.accepted} wrong accepted, {found.rejected} right rejected"

@@ -28,7 +28,7 @@ from mmrag.records import Capture, Query, Reply, Session, Status, TurnResult, ou
 from simulator.faults.current_fault import DELAYS
 from simulator.run.engine import Rules
 from simulator.run.live_conversation import Wearers, hold_live
-from simulator.run.runner import mark_condition
+from simulator.run.runner import under_condition
 from simulator.wearer.proof import prove, prove_record
 from simulator.wearer.talk import TalkBounds
 from simulator.wearer.waiting import Waiting
@@ -91,7 +91,7 @@ def _waiting(wearers: Wearers, agendas: tuple[Session, ...], count: int) -> dict
         sums = Counter[str]()
         for number in range(count):
             seed, agenda = number // len(agendas), agendas[number % len(agendas)]
-            seen = mark_condition(agenda, f"{delay}@5") if delay else agenda
+            seen = under_condition(agenda, f"{delay}@5") if delay else agenda
             held, all_turns = asyncio.run(_held(patient, agenda, seen, _steady, ExactJudge(), seed))
             talk = patient.talk(agenda, seen.degradation, stop=two_strikes, seed=seed)
             kept = [r for r in all_turns if r.status is not Status.SKIPPED_AFTER_STOP]

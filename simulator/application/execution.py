@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from mmrag.errors import UsageError
 from simulator.cluster.machines import Machines
+from simulator.message_text import counted
 from simulator.parts.isolation_options import IsolationOptions
-from simulator.readable_text import counted
 from simulator.run.run_config import GLASSES, command_of
 
 if TYPE_CHECKING:
@@ -33,13 +33,14 @@ def execute(
     `Interrupted` on Ctrl-C and `CostCapReached` when the money is spent: what was committed is
     kept."""
     from mmrag.cache import CacheStats
-    from simulator.store.run_store import RunStore
+    from simulator.store.run_store import RunStore, refuse_foreign_folder
     from simulator.terminal.cost_cap import conversation_progress
     from simulator.terminal.event_loops import run_to_end
     from simulator.terminal.interruption import interruptible
 
     parts.settings.refuse_person()
     place = folder.absolute()  # making an agent may change the working directory
+    refuse_foreign_folder(place)
     way = f"mmrag resume {shlex.quote(str(folder))}{machines.flags}"
     if parts.settings.agent == GLASSES:
         way = command_of(parts.settings, "--out", str(folder))

@@ -32,7 +32,7 @@ from simulator.run.engine import broken_turns
 from simulator.run.live_conversation import Wearers, as_heard
 from simulator.run.person_turn import hold_turn, keep
 from simulator.run.run_config import RunConfig, read_config
-from simulator.run.runner import mark_condition, planned_conversations, seen_under
+from simulator.run.runner import planned_conversations, seen_under, under_condition
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 from simulator.wearer.goals import goal_in_words
@@ -271,7 +271,7 @@ class PersonRuns:
                 )
             except DataError as error:
                 if isinstance(run, RunStore):
-                    broken = mark_condition(agenda, condition)
+                    broken = under_condition(agenda, condition)
                     run.begin_broken(position, broken).result()
                     run.commit(*broken_turns(broken, error)).result()
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from simulator.readable_text import counted, printable_text
+from simulator.message_text import counted, printable_text
 from simulator.terminal.rich_text import as_html, as_text
 
 if TYPE_CHECKING:

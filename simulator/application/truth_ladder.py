@@ -21,7 +21,7 @@ from mmrag.records import Exchange, Outcome, Passage, Query, Session, Turn, item
 from mmrag.registry import unknown_name_message
 from mmrag.search.session_passages import HandedSearch, SessionSearch
 from simulator.run.engine import Rules, ask_turn, query_of, verdict_on
-from simulator.stages import stage_names
+from simulator.stages import truth_stage_names
 from simulator.stages.handed_truth import session_at_stage
 from simulator.stages.truth import TruthSource
 from simulator.world.build.world_manifest import Ladder, Rung, read_manifest
@@ -29,10 +29,10 @@ from simulator.world.sessions import read_world
 from simulator.world.turn_truth import WorldTruth
 
 NOTHING = "nothing"
-RUNGS = {NOTHING: "the question alone", **stage_names.STAGES}
+RUNGS = {NOTHING: "the question alone", **truth_stage_names.STAGES}
 """What an agent is handed at each stage."""
 
-RUNGS_WITHOUT_PICTURE = (NOTHING, *stage_names.BLIND)
+RUNGS_WITHOUT_PICTURE = (NOTHING, *truth_stage_names.BLIND)
 """Those that need no picture of the world."""
 
 _EMPTY = (Passage(id="nothing", text="-"),)
@@ -81,7 +81,7 @@ def query_at(
     stage: str, session: Session, turn: Turn, truth: TruthSource, rules: Rules = Rules()
 ) -> Query:
     """What the agent gets at a stage, after the true answers of the turns before."""
-    if stage not in (NOTHING, stage_names.WHOLE):
+    if stage not in (NOTHING, truth_stage_names.WHOLE):
         session = session_at_stage(session, stage, truth.of(session))
     history = tuple(
         Exchange(query=before.query, reply=before.reference.text)

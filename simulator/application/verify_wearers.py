@@ -9,7 +9,7 @@ import msgspec
 
 from mmrag.errors import ConflictError, ImageError, UsageError
 from mmrag.records import Capture, Record
-from simulator.readable_text import counted, summarise_problems
+from simulator.message_text import counted, summarise_problems
 
 
 class RunProof(Record, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ import typer
 
 from mmrag.errors import DataError, UsageError
 from simulator.cli.options.flags import AsJson
-from simulator.readable_text import printable_text
+from simulator.message_text import printable_text
 
 if TYPE_CHECKING:
     from rich.tree import Tree

@@ -12,7 +12,7 @@ import typer
 
 from mmrag.errors import UsageError
 from simulator.cli.options.flags import AsJson
-from simulator.readable_text import counted, printable_text
+from simulator.message_text import counted, printable_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from simulator.cli.options.flags import RunFolder
-from simulator.readable_text import counted
+from simulator.message_text import counted
 
 
 def register(app: typer.Typer) -> None:

@@ -13,7 +13,7 @@ import typer.core
 
 from mmrag.errors import DataError, UsageError
 from simulator.cli.options.flags import AsJson, Concurrency, RunFolder
-from simulator.readable_text import counted
+from simulator.message_text import counted
 
 if TYPE_CHECKING:
     from mmrag.metrics.agreement import Agreement
@@ -174,7 +174,7 @@ def stress(
     """Measure how far a judge can be gamed: adversarial pairs by angle."""
     import msgspec
 
-    from mmrag.judges.adversarial_pairs import read_pairs, tally, total_result
+    from mmrag.judges.stress import read_pairs, sum_angles, tally
     from mmrag.records import Outcome, Usage
     from simulator.parts.preflight import ready_judge
 
@@ -186,7 +186,7 @@ def stress(
             outcomes.append(verdict.outcome)
             usage += verdict.usage
     angles = tally(pairs, outcomes)
-    rows = {angle.name: msgspec.to_builtins(angle) for angle in (*angles, total_result(angles))}
+    rows = {angle.name: msgspec.to_builtins(angle) for angle in (*angles, sum_angles(angles))}
     for row in rows.values():
         del row["name"]
     if as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from simulator.cli.options.flags import AsJson
-from simulator.readable_text import counted
+from simulator.message_text import counted
 
 if TYPE_CHECKING:
     from simulator.application.measure_run_or_file import Measured

@@ -16,8 +16,8 @@ from simulator.cli.options.settings import PANELS, PanelledCommand, with_setting
 from simulator.cli.options.shard_options import Address, Backend, Workers
 from simulator.cli.score import score
 from simulator.cluster.machines import Machines
+from simulator.message_text import counted
 from simulator.parts.isolation_options import IsolationOptions
-from simulator.readable_text import counted
 
 if TYPE_CHECKING:
     from mmrag.protocols import Agent

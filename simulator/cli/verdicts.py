@@ -78,6 +78,6 @@ def export(
 ) -> None:
     """Write decided turns as lines for `mmrag judge calibrate`."""
     from simulator.application.stored_run import load_run
-    from simulator.readable_text import counted
+    from simulator.message_text import counted
 
     typer.echo(f"{counted(load_run(run).verdicts.export(out), 'turn')}: {out}")

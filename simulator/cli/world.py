@@ -159,8 +159,8 @@ def crag(
 ) -> None:
     """Write questions about a world in CRAG's form, with web pages, for `--data crag:FILE`."""
     from mmrag.errors import UsageError
+    from simulator.message_text import counted
     from simulator.parts.toolboxes import open_crag_world
-    from simulator.readable_text import counted
     from simulator.world.crag.crag_rows import crag_rows, write_rows
 
     if out.is_dir() or not out.absolute().parent.is_dir():

@@ -23,7 +23,7 @@ from simulator.cluster.session_lookup import Sessions
 from simulator.cluster.shard_keeper import Keeper, LeasedConversation
 from simulator.cluster.worker import Ready, Worker, WorkerSetup, decode_progress, total_cache_stats
 from simulator.run.engine import broken_turns
-from simulator.run.runner import Progress, mark_condition
+from simulator.run.runner import Progress, under_condition
 from simulator.store.leases import copy_shards_while_written
 from simulator.store.run_store import RunStore
 from simulator.store.shard_files import shard_of
@@ -270,7 +270,7 @@ class _Driver:
             agenda = await self._sessions.get(item.position, item.session_id)
             if session is not None and self._break_off is not None:
                 return await self._break_off(agenda, session, why, kept)
-            session = mark_condition(agenda, item.degradation)
+            session = under_condition(agenda, item.degradation)
             await kept.begin_broken(item.position, session)
         rest = broken_turns(session, why, Status.AGENT_ERROR)[len(kept.done) :]
         if rest:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 import msgspec
 
 from mmrag.errors import DataError
-from simulator.datasets.own.columns import has_questions, session_fields
+from simulator.datasets.own.columns import has_questions, row_fields
 from simulator.datasets.own.line_parser import LineProblem
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _row_of(place: str, cells: list[str], columns: list[str]) -> Row:
                                  "about a cell that holds commas."))  # fmt: skip
     if any("\udc80" <= c <= "\udcff" for cell in cells for c in cell):
         return Row(place, _fault(place, "is not UTF-8; save the file as CSV in UTF-8."))
-    return Row(place, session_fields(pairs), columns=columns)
+    return Row(place, row_fields(pairs), columns=columns)
 
 
 def table_rows(table: Table) -> Iterator[Row]:

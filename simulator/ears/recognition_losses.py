@@ -66,7 +66,8 @@ class MarkedPiece(NamedTuple):
 def recognition_errors(said: str, heard: str) -> RecognitionErrors:
     """What became of a question.
 
-    >>> recognition_errors("The toll for the Arn Bridge?", "the toll for the barn bridge").errors
+    >>> said = "What's the toll for the Arn Bridge?"
+    >>> recognition_errors(said, "what is the toll for the barn bridge").errors
     1
     """
     words, (kept, errors) = _words(said), _aligned(said, heard)

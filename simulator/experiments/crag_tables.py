@@ -15,7 +15,7 @@ from mmrag.metrics.agreement import compare
 from mmrag.metrics.crag_scores import Weights, crag_figures, outcomes_by_judge, traffic_figures
 from mmrag.metrics.scoring_protocols import TurnScore
 from mmrag.records import Outcome
-from simulator.readable_text import counted
+from simulator.message_text import counted
 
 DYNAMISMS = ("real-time", "fast-changing", "slow-changing", "static")
 FORMS = (

@@ -1,8 +1,7 @@
 """Optics: what a pair of glasses does to a picture (docs/optics.md).
 
->>> from simulator.optics import degrade
->>> done = degrade(picture, "low-light@3", focus=(40, 60, 200, 260), key="my-picture")
->>> done.image, done.record.ssim_crop
+done = degrade(picture, "low-light@3", focus=(40, 60, 200, 260), key="my-picture")
+done.image, done.record.ssim_crop
 """
 
 from simulator.optics.degradation_record import DegradationRecord, Degraded, StepRecord

@@ -45,7 +45,7 @@ def degrade(
     levels' fixed parameters (faster, not comparable between pictures), `measured=False` leaves
     out similarities and hashes.
 
-    >>> degrade(picture, "blurred:motion@2+low-light@3", (40, 60, 200, 260), key="seed/7").record
+        degrade(picture, "blurred:motion@2+low-light@3", (40, 60, 200, 260), key="seed/7").record
     """
     chain = DegradationSpec.parse(spec)
     clean = as_rgb(image)

@@ -37,7 +37,7 @@ def make_resources(
     """
     from mmrag.models import models
     from mmrag.passages import PassageOptions
-    from mmrag.search.index.articles import holds_articles
+    from mmrag.search.index.articles import holds_crud_articles
     from mmrag.search.index.sources import open_source
     from mmrag.search.session_passages import SessionSearch
     from mmrag.search.web.lexical_search import LexicalPageSearch
@@ -45,7 +45,7 @@ def make_resources(
     from simulator.parts.toolboxes import NO_TOOLS, toolboxes
 
     brings = may_bring_passages(data) and not (folder and reads_an_index_alone(data))
-    articles = folder is not None and holds_articles(folder)
+    articles = folder is not None and holds_crud_articles(folder)
     source = folder if articles else world_of(data)
     pages = partial(search_cut_pages, source, brings=brings, progress=progress, kept=kept)
     made = Resources(model=models.create, seed=seed)

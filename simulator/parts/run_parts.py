@@ -22,14 +22,14 @@ from mmrag.errors import DataError, SpecError, Unavailable, UsageError
 from mmrag.records import Session
 from mmrag.search.external import is_external_search
 from mmrag.search.session_passages import KEPT
+from simulator.message_text import counted
 from simulator.parts.agent_resources import cache_folder, index_folder, make_resources, world_of
 from simulator.parts.live_wearers import make_wearers
 from simulator.parts.named_agents import check_agent, finds_handed_truth, make_agent, uses_searches
 from simulator.parts.run_folder import bind_run_config
-from simulator.readable_text import counted
 from simulator.run.time_limits import READY_SECONDS
 from simulator.stages.single_tasks import as_tasks
-from simulator.stages.stage_names import NO_TASK, judge_of
+from simulator.stages.truth_stage_names import NO_TASK, judge_of
 from simulator.terminal import shutdown as ending
 
 if TYPE_CHECKING:
@@ -444,7 +444,7 @@ class Parts:
 
     @cached_property
     def _stages(self) -> tuple[str, ...]:
-        from simulator.stages.stage_names import parse_stages
+        from simulator.stages.truth_stage_names import parse_stages
 
         return parse_stages(self.settings.stages)[1:]
 

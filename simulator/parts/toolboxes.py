@@ -67,7 +67,7 @@ def crag_kg(*, world: str = "", url: str = "", seconds: str = "5") -> Toolbox:
 
 
 def open_crag_world(world: str) -> tuple[CragWorld, str]:
-    """The stage of a world (`mini`, or a folder) and the world's fingerprint."""
+    """The CRAG world of a world (`mini`, or a folder) and the world's fingerprint."""
     from simulator.world.crag.crag_world import CragWorld
 
     facts, fingerprint = _facts(world)

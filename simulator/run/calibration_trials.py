@@ -11,7 +11,7 @@ import msgspec
 from mmrag.agents.grounded.abstain import Calibration, fit
 from mmrag.errors import DataError
 from mmrag.records import Record, Status, Step, TurnResult
-from simulator.stages.stage_names import split_stage
+from simulator.stages.truth_stage_names import split_stage
 
 Trial = tuple[TurnResult, ...]
 """One conversation under one condition."""

@@ -13,8 +13,8 @@ from mmrag.records import Capture, Json, Session
 from mmrag.text import comma_list
 from simulator.link.device_profiles import Links, join_condition, split_link
 from simulator.stages.handed_truth import session_at_stage
-from simulator.stages.stage_names import BLIND, split_stage
 from simulator.stages.truth import missing_truth
+from simulator.stages.truth_stage_names import BLIND, split_stage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

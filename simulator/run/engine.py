@@ -39,7 +39,7 @@ from mmrag.records import (
     reply_status,
 )
 from mmrag.search.session_passages import set_searched_passages
-from mmrag.text.tokens import cut_text
+from mmrag.text.token_limits import cut_text
 from mmrag.turn_clock import CLOCK, TurnClock
 from simulator.ears.speech_pipeline import Hear
 from simulator.faults.current_fault import fault_of, simulated_delay, under_fault, wait_for_network

@@ -14,8 +14,8 @@ from mmrag.errors import DataError, SpecError, StoreError, UsageError
 from mmrag.records import Record
 from simulator.faults.fault_kinds import parse_faults as parse_faults
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.stage_names import NO_TASK, check_task
-from simulator.stages.stage_names import parse_stages as parse_stages
+from simulator.stages.truth_stage_names import NO_TASK, check_task
+from simulator.stages.truth_stage_names import parse_stages as parse_stages
 
 if TYPE_CHECKING:
     from simulator.run.engine import Rules

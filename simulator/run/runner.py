@@ -30,7 +30,7 @@ from simulator.run.engine import Rules, broken_turns, hold_conversation
 from simulator.run.live_conversation import Wearers, hold_live
 from simulator.run.stop_policies import StopPolicy
 from simulator.run.time_limits import READY_SECONDS
-from simulator.stages.stage_names import BLIND, conditions_of, split_stage
+from simulator.stages.truth_stage_names import BLIND, conditions_of, split_stage
 from simulator.store.commit_waiter import CommitWaiter, WorkBatcher
 from simulator.store.run_store import RunStore
 from simulator.wearer.talk import KEY
@@ -160,7 +160,7 @@ def planned_conversations(
             yield position, session, spoken_condition(chosen, spoken)
 
 
-class KeptConversation(Protocol):
+class ConversationStore(Protocol):
     """What is kept of one conversation, and where its next turns go."""
 
     @property
@@ -198,7 +198,7 @@ class ConversationRunner(NamedTuple):
     hear: Hear | None = None
 
     async def hold(
-        self, position: int, session: Session, degradation: str, kept: KeptConversation
+        self, position: int, session: Session, degradation: str, kept: ConversationStore
     ) -> Progress:
         """Hold one conversation to its end, from the turn after the last one committed."""
         complete = self.wearers is None and len(kept.done) == len(session.turns)
@@ -208,7 +208,7 @@ class ConversationRunner(NamedTuple):
         )
 
     async def _go_on(
-        self, position: int, session: Session, degradation: str, kept: KeptConversation
+        self, position: int, session: Session, degradation: str, kept: ConversationStore
     ) -> list[TurnResult]:
         try:
             # a conversation goes on with the picture that its earlier turns were asked about
@@ -217,7 +217,7 @@ class ConversationRunner(NamedTuple):
                 seen = await self._seen(session, degradation)
                 await kept.begin(position, seen)
         except DataError as error:
-            broken = mark_condition(session, degradation)
+            broken = under_condition(session, degradation)
             await kept.begin_broken(position, broken)
             rest = broken_turns(broken, error)[len(kept.done) :]  # what was committed stays
             await kept.commit(*rest)
@@ -288,7 +288,7 @@ class _Stored(NamedTuple):
 def seen_under(session: Session, condition: str, optics: Optics | None, seed: int) -> Session:
     """A session with the picture that the agent gets under a condition."""
     if kind_of_fault(condition):
-        return mark_condition(session, condition)
+        return under_condition(session, condition)
     picture, spoken = split_spoken(condition)
     if spoken:
         session = msgspec.structs.replace(session, spoken=spoken)
@@ -299,7 +299,7 @@ def seen_under(session: Session, condition: str, optics: Optics | None, seed: in
     return optics.apply(session, picture, seed)
 
 
-def mark_condition(session: Session, degradation: str) -> Session:
+def under_condition(session: Session, degradation: str) -> Session:
     """A session that nothing was done to, under the name of what was meant to be done."""
     if kind_of_fault(degradation):
         return msgspec.structs.replace(session, fault=degradation)

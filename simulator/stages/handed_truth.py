@@ -9,8 +9,8 @@ import msgspec
 
 from mmrag.files.images import LazyImage
 from mmrag.records import Box, Capture, Query, Session, Turn
-from simulator.stages.stage_names import BLIND
 from simulator.stages.truth import KnownTruth
+from simulator.stages.truth_stage_names import BLIND
 
 _GREEN, _WIDTH = (0, 255, 0), 8
 """Of a drawn box, in pixels of a picture of 1,280: as in CRAG-MM-Diagnostics."""

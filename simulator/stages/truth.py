@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from mmrag.errors import DataError
 from mmrag.records import Box, Passage, Session
-from simulator.stages.stage_names import BLIND
+from simulator.stages.truth_stage_names import BLIND
 
 
 class KnownTruth(NamedTuple):

@@ -33,12 +33,15 @@ from simulator.store.shard_files import NewRowReader, taking_abandoned_shards
 _BATCH = 256  # turns in one transaction at most, so that a reader never waits long
 
 
-def _refuse_what_was_there(folder: Path) -> None:
+def refuse_foreign_folder(folder: Path) -> None:
     """A run begins in a folder of its own: nobody wants one among their photographs."""
-    there = {one.name for one in folder.iterdir() if not one.name.startswith(".")}
-    if there and not there & {store_schema.FILE, LOCK}:
+    if not folder.is_dir() or (folder / store_schema.FILE).exists():
+        return
+    others = {one.name for one in folder.iterdir() if not one.name.startswith(".")} - {LOCK}
+    if others:
         raise UsageError(
-            f"{folder} holds {min(there)!r} and no run: name a new folder or a run's, with --out."
+            f"{folder} contains {min(others)!r} but is not a run; choose a new folder or an "
+            "existing run with --out."
         )
 
 
@@ -48,8 +51,8 @@ class RunStore(RunReader):
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).absolute()
         try:
+            refuse_foreign_folder(self.folder)
             self.folder.mkdir(parents=True, exist_ok=True)
-            _refuse_what_was_there(self.folder)
             self._lock = RunLock(self.folder)
         except OSError as error:
             raise StoreError(

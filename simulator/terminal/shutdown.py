@@ -69,7 +69,7 @@ def _watch() -> None:
 
 def end_now(code: int) -> None:
     """End the process without asking anybody; programs that agents run are stopped."""
-    from mmrag.agents.external.agent_program import stop_all
+    from mmrag.agents.external.child_process import stop_all
 
     stop_all()
     for stream in (sys.stdout, sys.stderr):
@@ -85,7 +85,7 @@ def stdout_aside() -> Generator[TextIO]:
     That holds for `print`, for what C code writes, and for programs that an agent starts. Those
     that agents run in are stopped in the end.
     """
-    from mmrag.agents.external.agent_program import stop_all
+    from mmrag.agents.external.child_process import stop_all
 
     out, kept = sys.stdout, None
     with contextlib.suppress(OSError, io.UnsupportedOperation):

@@ -31,7 +31,7 @@ from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Evidence, Exchange, Query, Reply
 from mmrag.search.in_memory_search import MemoryImageSearch, MemoryWebSearch
-from mmrag.text.tokens import count_tokens
+from mmrag.text.token_limits import count_tokens
 from simulator.faults.failing_parts import with_faults
 
 HITS = [

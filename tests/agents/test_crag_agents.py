@@ -14,7 +14,7 @@ from mmrag.errors import ServiceTimeout, SpecError
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Resources
 from mmrag.records import Passage, Query, Reply
-from mmrag.text.tokens import count_tokens
+from mmrag.text.token_limits import count_tokens
 from mmrag.tools import CallRequest, Tool
 
 NOW = "2031-08-16T10:04:54"

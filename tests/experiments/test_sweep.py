@@ -176,13 +176,13 @@ def test_settings_share_what_does_not_depend_on_them(
 
     for place, name in (
         (datasets, "open_data"), (OwnData, "__iter__"), (judges, "make_judge"),
-        (parts, "make_resources"), (agent_resources, "cut_pages"),
+        (parts, "make_resources"), (agent_resources, "search_cut_pages"),
     ):  # fmt: skip
         counted(place, name)
     call("--data", write_data(tmp_path), "--out", tmp_path / "sweep",
          "--agent", "rag:reader=builtin,retriever=bm25", "--vary", "chunk=32",
          "--vary", "top_k=1,2")  # fmt: skip
-    assert made.count("cut_pages") == 2, "of the base and of chunk=32"
+    assert made.count("search_cut_pages") == 2, "of the base and of chunk=32"
     for name in ("open_data", "__iter__", "make_judge", "make_resources"):
         assert made.count(name) == 1, name
 

@@ -184,9 +184,8 @@ def test_what_is_hit_depends_on_seed_session_and_turn_alone() -> None:
     assert all(hit[level] <= hit[level + 1] for level in range(5))  # a worse one hits them too
     assert hit[3] != {key for key in keys if fault_meets_turn("web-empty@3", 2, *key)}
     assert hit[3] != {key for key in keys if fault_meets_turn("model-slow@3", 1, *key)}
-    assert (
-        fault_meets_turn("web-empty@3", 1, "s0", 0) is True
-    )  # golden: another hash is another run
+    # golden: another hash is another run
+    assert fault_meets_turn("web-empty@3", 1, "s0", 0) is True
     assert [fault_meets_turn("model-busy@3", 0, "kettle", t) for t in range(6)] == GOLDEN
 
 

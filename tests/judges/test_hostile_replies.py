@@ -12,9 +12,9 @@ from called_command import mmrag
 from compared_times import times_as_long
 
 from mmrag.errors import SpecError
-from mmrag.judges import adversarial_pairs, make_judge
-from mmrag.judges.adversarial_pairs import AdversarialPair, read_pairs, tally
+from mmrag.judges import make_judge, stress
 from mmrag.judges.builtin import BuiltinJudge
+from mmrag.judges.stress import StressPair, read_pairs, tally
 from mmrag.models.scripted import ScriptedModel
 from mmrag.protocols import Judge
 from mmrag.records import JudgeItem, Outcome
@@ -153,7 +153,7 @@ def halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, rows in (("open", PAIRS[:2]), ("held", PAIRS[2:])):
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (tmp_path / f"{name}.jsonl").write_text(text)
-    monkeypatch.setattr(adversarial_pairs, "FOLDER", tmp_path)
+    monkeypatch.setattr(stress, "FOLDER", tmp_path)
     return tmp_path
 
 
@@ -196,7 +196,7 @@ def test_a_half_that_is_not_there_is_told(halves: Path) -> None:
 
 
 def test_missing_is_no_kind_of_wrong() -> None:
-    pair = AdversarialPair(angle="refusal", question="q", references=("r",), prediction="p",
+    pair = StressPair(angle="refusal", question="q", references=("r",), prediction="p",
                 outcome=Outcome.MISSING)  # fmt: skip
     (angle,) = tally([pair], [Outcome.INCORRECT])
     assert (angle.right, angle.accepted, angle.rejected) == (0, 0, 0)

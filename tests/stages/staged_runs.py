@@ -16,8 +16,8 @@ from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.runner import Plan, run_sessions
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.stage_names import parse_stages
 from simulator.stages.truth import KnownTruth, with_name
+from simulator.stages.truth_stage_names import parse_stages
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
 

@@ -13,8 +13,8 @@ from mmrag.records import Query, Reply, Session
 from simulator.reports.figures.diagnosis import IGNORES, diagnosis_sentences
 from simulator.reports.figures.report import ReportOptions, load_report_runs
 from simulator.run.capture_optics import CaptureOptics
-from simulator.stages.stage_names import LOSSES
 from simulator.stages.truth import KnownTruth, OwnTruth
+from simulator.stages.truth_stage_names import LOSSES
 from simulator.store.run_reader import RunReader
 
 

@@ -19,7 +19,7 @@ from mmrag.search.session_passages import HandedSearch, SessionSearch, set_searc
 from simulator.run.capture_optics import CaptureOptics
 from simulator.run.engine import Rules, query_of
 from simulator.stages.handed_truth import box_in
-from simulator.stages.stage_names import parse_stages
+from simulator.stages.truth_stage_names import parse_stages
 from simulator.store.run_reader import RunReader
 
 

@@ -24,8 +24,8 @@ from simulator.parts.run_parts import Parts
 from simulator.run.engine import Rules, query_of
 from simulator.run.run_config import RunConfig
 from simulator.stages.single_tasks import as_tasks
-from simulator.stages.stage_names import TASKS
 from simulator.stages.truth import OwnTruth
+from simulator.stages.truth_stage_names import TASKS
 from simulator.store.run_reader import RunReader
 
 CLEAR, VAGUE = "enough cue", "not enough cue (ambiguous)"

@@ -428,10 +428,12 @@ def test_a_judge_whose_name_no_query_finds_is_refused(tmp_path: Path) -> None:
 def test_a_run_begins_in_no_folder_of_other_things(tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "one.jpg").write_bytes(b"")
-    with pytest.raises(UsageError, match=r"holds 'one\.jpg' and no run"):
+    (tmp_path / "photos" / "lock").write_bytes(b"")
+    with pytest.raises(UsageError, match=r"contains 'one\.jpg' but is not a run"):
         RunStore(tmp_path / "photos")
-    assert [one.name for one in (tmp_path / "photos").iterdir()] == ["one.jpg"]
+    assert {one.name for one in (tmp_path / "photos").iterdir()} == {"lock", "one.jpg"}
     (tmp_path / "new").mkdir()
-    (tmp_path / "new" / ".DS_Store").write_bytes(b"")
+    for name in (".DS_Store", "lock"):  # a run may be killed before it has a database
+        (tmp_path / "new" / name).write_bytes(b"")
     for _ in range(2):  # begun, and gone on with
         RunStore(tmp_path / "new").close()

@@ -41,7 +41,7 @@ from ui.replay.conversation_list import ConversationList
 from ui.replay.people_verdicts import VerdictEditor
 from ui.replay.run_figures import Difference, RunComparison, RunFigures
 from ui.views.lab_view import degrade_picture
-from ui.views.live_view import AgentCache, LiveTalk, VisitorTalk
+from ui.views.live_view import AgentCache, LiveTalk, VisitorSession
 from ui.views.robustness_view import EXAMPLES, RobustnessFigures
 
 
@@ -252,11 +252,11 @@ def live(make: Any = Resources) -> Live:
     return Live({}, AgentCache(make, ["watched"]), ["watched"], Path("nowhere"))
 
 
-def seated() -> VisitorTalk:
-    return VisitorTalk(LiveTalk("watched", image=LazyImage.from_bytes(picture(1))))
+def seated() -> VisitorSession:
+    return VisitorSession(LiveTalk("watched", image=LazyImage.from_bytes(picture(1))))
 
 
-def answers(page: Live, seat: VisitorTalk, text: str, number: int = 0) -> list[list[Any]]:
+def answers(page: Live, seat: VisitorSession, text: str, number: int = 0) -> list[list[Any]]:
     async def collect() -> list[list[Any]]:
         return [answer async for answer in page.ask(seat, text, number)]
 
@@ -290,7 +290,7 @@ def test_what_cannot_be_asked_is_said_before_the_agent_is_made() -> None:
     def never() -> Resources:
         raise AssertionError
 
-    page, seat = live(never), VisitorTalk(LiveTalk("watched"))
+    page, seat = live(never), VisitorSession(LiveTalk("watched"))
     page.arrive(gr.EventData(None, {}), seat, "watched")  # there is no run to take one from
     ((_, _, message),) = answers(page, seat, "what is it?")
     assert "Choose a picture first" in message
@@ -299,7 +299,7 @@ def test_what_cannot_be_asked_is_said_before_the_agent_is_made() -> None:
 
 
 def test_a_question_that_is_quicker_than_the_first_picture_waits_for_it() -> None:
-    page, seat = live(), VisitorTalk(LiveTalk("watched"))
+    page, seat = live(), VisitorSession(LiveTalk("watched"))
 
     async def both() -> list[list[Any]]:
         async def arrive() -> None:
@@ -364,21 +364,24 @@ def test_who_asks_again_meanwhile_is_asked_for_after_it() -> None:
     assert [turn.query for turn in seat.talk.exchanges] == ["what is it?", "and this?"]
 
 
-def test_what_overtakes_on_the_way_is_asked_after_what_was_sent_before_it(
+def test_questions_are_asked_in_the_order_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     page, seat = live(), seated()
 
     async def both() -> None:
-        later = asyncio.create_task(all_of(page.ask(seat, "and this?", 2)))
+        later = [asyncio.create_task(all_of(page.ask(seat, f"question {n}", n))) for n in (3, 2)]
         await asyncio.sleep(0.1)
-        await asyncio.gather(later, all_of(page.ask(seat, "what is it?", 1)))
+        shown = await all_of(page.ask(seat, "question 1", 1))
+        assert "question 1" in shown[0][0]
+        await asyncio.gather(*later)
 
     asyncio.run(both())
-    assert [turn.query for turn in seat.talk.exchanges] == ["what is it?", "and this?"]
-    monkeypatch.setattr("ui.pages.live.OVERTAKEN", 0.0)
-    answers(page, seat, "its colour?", 4)  # the third was lost
-    assert len(seat.talk.exchanges) == 3
+    assert [turn.query[-1] for turn in seat.talk.exchanges] == ["1", "2", "3"]
+    monkeypatch.setattr("ui.pages.live.OUT_OF_ORDER_WAIT", 0.2)
+    first, *_ = answers(page, seat, "its colour?", 5)  # the fourth was lost
+    assert "its colour?" in first[0], "nobody looks at an empty page while it waits"
+    assert len(seat.talk.exchanges) == 4
 
 
 def test_what_waits_is_asked_once_and_of_its_own_conversation() -> None:
@@ -420,7 +423,7 @@ def test_an_agent_is_asked_by_as_many_visitors_as_it_bears() -> None:
     async def all_ask() -> list[str]:
         seats = [seated() for _ in range(3)]
 
-        async def one(seat: VisitorTalk) -> None:
+        async def one(seat: VisitorSession) -> None:
             async for _ in page.ask(seat, "what is it?"):
                 pass
 

@@ -25,7 +25,7 @@ from ui.views.live_view import (
     MAX_PICTURES,
     AgentCache,
     LiveTalk,
-    VisitorTalk,
+    VisitorSession,
     ask,
     next_query,
     save,
@@ -43,7 +43,7 @@ def test_a_talk_keeps_its_picture_encoded() -> None:
     buffer = io.BytesIO()
     Image.new("RGB", (311, 207)).save(buffer, "JPEG")
     page = Live({}, AgentCache(Resources, ["watched"]), ["watched"], Path("nowhere"))
-    seat = VisitorTalk(LiveTalk("watched"))
+    seat = VisitorSession(LiveTalk("watched"))
     page.begin(seat, "watched", LazyImage.from_bytes(buffer.getvalue()))
     query = next_query(seat.talk, "what is it?")
     assert query.image.pil().size == seat.talk.size == (311, 207)
@@ -171,7 +171,7 @@ def test_a_conversation_has_so_many_pictures_and_no_more() -> None:
 
 def test_a_picture_that_cannot_be_used_leaves_the_talk_as_it_was() -> None:
     page = Live({}, AgentCache(Resources, ["watched"]), ["watched"], Path("nowhere"))
-    seat = VisitorTalk(talk("what is it?"))
+    seat = VisitorSession(talk("what is it?"))
     before = seat.talk
     *_, said = page.look_again(seat, "watched", LazyImage.from_bytes(b"no picture"))
     assert "cannot be used" in said

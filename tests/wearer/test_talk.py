@@ -237,7 +237,7 @@ def test_a_slow_assistant_costs_time_and_no_strike() -> None:
     late = TurnResult(session_id="s", turn_index=0, status=Status.TIMEOUT)
     before = talk.seconds
     talk.say(talk.hear(late))
-    said = 1 + WORD * len(talk.turn.query.split())  # after a moment, so long a word
+    said = 1 + WORD * len(talk.turn.query.split())  # a pause, then WORD seconds a word
     assert talk.seconds == pytest.approx(before + 10 + said, abs=0.1)
     assert talk.turn.wearer.goal == 1
     assert tell(talk, "wrong", WRONG) == "ask"

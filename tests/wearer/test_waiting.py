@@ -27,7 +27,7 @@ from simulator.reports.read.turn_frame import load_turn_frame
 from simulator.run.engine import Rules, history_of, one_turn
 from simulator.run.live_conversation import Wearers, break_off
 from simulator.run.run_config import make_config
-from simulator.run.runner import Plan, mark_condition, run_sessions
+from simulator.run.runner import Plan, run_sessions, under_condition
 from simulator.run.stop_policies import StopPolicy
 from simulator.store.run_reader import RunReader
 from simulator.store.run_store import RunStore
@@ -183,7 +183,7 @@ def problems(held: Session, kept: list[TurnResult], waiting: Waiting | None) -> 
     rule = StopPolicy.parse("never").rule
     talk = of(waiting).talk(whole, held.degradation, stop=rule, seed=0)
     found = prove(talk, sight_of(whole, facts()), held, asked).problems
-    return found + prove_record(talk, mark_condition(whole, held.degradation), held, kept)
+    return found + prove_record(talk, under_condition(whole, held.degradation), held, kept)
 
 
 def told(folder: Path) -> dict[str, list[tuple[Session, list[TurnResult]]]]:
@@ -288,7 +288,7 @@ def test_exported_turns_tell_what_was_not_heard_and_by_which_times(tmp_path: Pat
 
 def test_who_cannot_be_asked_or_heard_is_waited_for_as_any_other() -> None:
     whole, kept = agendas()[0], []
-    seen = mark_condition(whole, "delay-9@5")
+    seen = under_condition(whole, "delay-9@5")
 
     async def commit(*results: TurnResult, session: Session) -> None:
         kept.extend(results)

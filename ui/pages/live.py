@@ -27,13 +27,13 @@ from ui.replay.conversation_list import ConversationList
 from ui.replay.conversation_view import live_turns
 from ui.replay.kg_thumbnails import LIVE
 from ui.views.lab_view import data_url
-from ui.views.live_view import AgentCache, LiveTalk, VisitorTalk, ask, next_query, save
+from ui.views.live_view import AgentCache, LiveTalk, VisitorSession, ask, next_query, save
 
 ARRIVING = 10.0
 """Seconds that a question typed at once waits for the first picture to arrive."""
 
-OVERTAKEN = 5.0
-"""Seconds that a question waits for one that was sent before it and has not come."""
+OUT_OF_ORDER_WAIT = 5.0
+"""Seconds that a question waits for one that was sent before it and has not arrived."""
 
 
 class Live:
@@ -108,7 +108,7 @@ class Live:
                     self.send = gr.Button(
                         "Ask", variant="primary", scale=1, min_width=90, elem_id="mm-ask"
                     )
-        self.seat = gr.State(VisitorTalk(talk))
+        self.seat = gr.State(VisitorSession(talk))
         self._wire()
 
     def _wire(self) -> None:
@@ -134,7 +134,7 @@ class Live:
         self.fresh.click(self.begin_anew, [seat], shown, show_progress="hidden")
         self.keep.click(self._save, [seat], [self.saved], show_progress="hidden")
 
-    def arrive(self, event: gr.EventData, seat: VisitorTalk, agent: str) -> list[Any]:
+    def arrive(self, event: gr.EventData, seat: VisitorSession, agent: str) -> list[Any]:
         """Who has no picture yet begins with the first one of the run that is chosen."""
         if address_of(event).get("play"):
             return [gr.skip()] * 4
@@ -148,14 +148,18 @@ class Live:
         finally:
             seat.arrived = True
 
-    def _uploaded(self, seat: VisitorTalk, agent: str, again: bool, path: str | None) -> list[Any]:
+    def _uploaded(
+        self, seat: VisitorSession, agent: str, again: bool, path: str | None
+    ) -> list[Any]:
         if not path:
             return [gr.skip()] * 3 if again else self._anew(seat, LiveTalk(agent))
         data = Path(path).read_bytes()  # kept in memory: Gradio clears its folder when it likes
         image = LazyImage.from_bytes(data, name="your picture")
         return (self.look_again if again else self.begin)(seat, agent, image, own=True)
 
-    def _picked(self, event: gr.EventData, seat: VisitorTalk, agent: str, again: bool) -> list[Any]:
+    def _picked(
+        self, event: gr.EventData, seat: VisitorSession, agent: str, again: bool
+    ) -> list[Any]:
         sample = self.samples.get(str(event.sample)[:200])
         if sample is None:
             return [gr.skip()] * 3
@@ -163,7 +167,7 @@ class Live:
         return (self.look_again if again else self.begin)(seat, agent, image)
 
     def look_again(
-        self, seat: VisitorTalk, agent: str, image: LazyImage, *, own: bool = False
+        self, seat: VisitorSession, agent: str, image: LazyImage, *, own: bool = False
     ) -> list[Any]:
         """Go on about another picture; what cannot be used leaves the talk as it was."""
         if seat.lock.locked():
@@ -179,7 +183,7 @@ class Live:
         return self._anew(seat, talk)
 
     def begin(
-        self, seat: VisitorTalk, agent: str, image: LazyImage, *, own: bool = False
+        self, seat: VisitorSession, agent: str, image: LazyImage, *, own: bool = False
     ) -> list[Any]:
         """Begin a conversation about a picture, or say why it cannot be opened."""
         talk = LiveTalk(agent, image=image, own=own)
@@ -190,22 +194,22 @@ class Live:
             return ["", _message("That cannot be used", error), ""]
         return self._anew(seat, talk)
 
-    def switch_agent(self, seat: VisitorTalk, agent: str) -> list[Any]:
+    def switch_agent(self, seat: VisitorSession, agent: str) -> list[Any]:
         """Another agent begins anew: a history belongs to the agent that made it."""
         if agent == seat.talk.agent_spec:  # leaving the field says the choice once more
             return [gr.skip()] * 3
         return self._anew(seat, seat.talk.anew(agent))
 
-    def begin_anew(self, seat: VisitorTalk) -> list[Any]:
+    def begin_anew(self, seat: VisitorSession) -> list[Any]:
         """Begin again, with the same picture and agent."""
         return self._anew(seat, seat.talk.anew(seat.talk.agent_spec))
 
-    def _anew(self, seat: VisitorTalk, talk: LiveTalk) -> list[Any]:
+    def _anew(self, seat: VisitorSession, talk: LiveTalk) -> list[Any]:
         seat.begin(talk)
         return [_picture(talk), self.page(talk), ""]
 
     async def ask(
-        self, seat: VisitorTalk, text: str, number: float = 0
+        self, seat: VisitorSession, text: str, number: float = 0
     ) -> AsyncIterator[list[Any]]:
         """Shows the work on one turn, for as long as the visitor stays with this talk.
 
@@ -215,9 +219,12 @@ class Live:
         conversation has begun by then. What cannot be asked is given back.
         """
         begun = seat.begun
-        came = time.perf_counter()
-        while seat.heard < number - 1 and time.perf_counter() - came < OVERTAKEN:
-            await asyncio.sleep(0.02)
+        heard, began = seat.heard, time.perf_counter()
+        while seat.heard < number - 1 and time.perf_counter() - began < OUT_OF_ORDER_WAIT:
+            yield [self.page(seat.talk, asking=text), gr.skip(), ""]
+            await asyncio.sleep(0.05)
+            if seat.heard > heard:  # another one arrived: the next may be as late as it was
+                heard, began = seat.heard, time.perf_counter()
         seat.heard = max(seat.heard, number)
         if seat.lock.locked() and (says_nothing(text) or text == seat.asking):
             yield [gr.skip()] * 3
@@ -232,7 +239,7 @@ class Live:
                 async for shown in work:
                     yield shown
 
-    async def _asked(self, seat: VisitorTalk, text: str) -> AsyncGenerator[list[Any], None]:
+    async def _asked(self, seat: VisitorSession, text: str) -> AsyncGenerator[list[Any], None]:
         began = time.perf_counter()
         while not (seat.arrived or seat.talk.image) and time.perf_counter() - began < ARRIVING:
             await asyncio.sleep(0.05)
@@ -275,7 +282,7 @@ class Live:
             async with self.shelf.place(talk.agent_spec):
                 return await ask(talk, agent, query)
 
-    def _save(self, seat: VisitorTalk) -> str:
+    def _save(self, seat: VisitorSession) -> str:
         talk = seat.talk
         try:
             place = save(talk, self.folder)

@@ -21,9 +21,9 @@ def when_sent(
     """Hand what is typed to `say`.
 
     The box is empty before the server has heard of it, so that what is typed from then on is the
-    next thing to say. `say` is `given` the words in a box of their own and their number, as two
-    sent in one second may arrive in another order; what it puts into the other box, among what is
-    `shown`, comes back to be typed anew, unless something has been by then.
+    next thing to say. `say` is `given` the words in a box of their own and may be given their
+    number, as two sent within a second may arrive in another order; what it puts into the other
+    box, among what is `shown`, comes back to be typed anew, unless something has been by then.
     """
     sent, back = (gr.Textbox(visible=False, label=label) for label in ("sent", "back"))
     number = gr.Number(0, visible=False, label="number")

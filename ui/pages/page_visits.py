@@ -10,7 +10,7 @@ def visit_listener(page: str) -> gr.HTML:
 
     ::
 
-        self.route = route("lab")
+        self.route = visit_listener("lab")
         self.route.select(self.open, [...], [...])  # open(event): address_of(event).get("run", "")
     """
     return gr.HTML(

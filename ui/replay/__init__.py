@@ -1,1 +1,1 @@
-"""Behind the Replay page: a catalogue of conversations, and what a turn shows."""
+"""Behind the Replay page: a list of conversations, and what a turn shows."""

@@ -20,7 +20,7 @@ from mmrag.records import NO_PICTURE, Outcome, Status
 from simulator.reports.figures.slices import DEFAULTS
 from simulator.run.run_config import RunConfig
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.stage_names import split_stage
+from simulator.stages.truth_stage_names import split_stage
 from simulator.store.run_reader import RunReader
 from ui.replay.kg_thumbnails import KgThumbnails
 
@@ -179,7 +179,7 @@ class ConversationList:
     def version(self) -> int:
         """Grows whenever something was added; what was shown before is then out of date.
 
-        Several tabs look at one catalogue, so each compares this with what it has shown: that
+        Several tabs look at one list, so each compares this with what it has shown: that
         `refresh` found nothing new may only mean that another tab was first.
         """
         return self._version

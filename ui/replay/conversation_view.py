@@ -32,7 +32,7 @@ from simulator.run.gaze import gaze_of
 from simulator.run.results.run_scoring import is_human_played
 from simulator.run.stop_policies import StopPolicy
 from simulator.stages.handed_truth import box_in
-from simulator.stages.stage_names import BLIND, POINTING, WHOLE, split_stage
+from simulator.stages.truth_stage_names import BLIND, POINTING, WHOLE, split_stage
 from simulator.store.run_reader import RunReader
 from ui.replay.conversation_list import stop_policy
 from ui.replay.traceview import (

@@ -99,7 +99,7 @@ class LiveTalk(msgspec.Struct):
         )
 
 
-class VisitorTalk:
+class VisitorSession:
     """Where one visitor's talk is kept: a late answer must not bring an old one back."""
 
     def __init__(self, talk: LiveTalk) -> None:

@@ -30,7 +30,7 @@ import httpx
 import msgspec
 
 from mmrag.agent_hooks import capacity, warm
-from mmrag.agents.external.agent_program import MAX_LINE, ChildProcess, stop_all
+from mmrag.agents.external.child_process import MAX_LINE, ChildProcess, stop_all
 from mmrag.agents.external.foreign_code import ForeignCode
 from mmrag.agents.external.reply_checks import HUGE_REPLY
 from mmrag.errors import AgentError, ServiceTimeout, SpecError, UsageError

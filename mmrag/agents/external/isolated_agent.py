@@ -18,7 +18,7 @@ import msgspec
 
 from mmrag import errors
 from mmrag.agents.external.adapters import query_as_json
-from mmrag.agents.external.agent_program import ChildProcess, stop_all
+from mmrag.agents.external.child_process import ChildProcess, stop_all
 from mmrag.errors import AgentError, ServiceTimeout
 from mmrag.records import Query, Reply, decode_as
 from mmrag.turn_clock import CLOCK, TurnClock

@@ -61,11 +61,11 @@ def numbers_in(text: str) -> list[Value]:
     return quantities(_SPOKEN.sub(figure, CLOCK.sub(" ", text)))
 
 
-def hour_in(text: str) -> str:
+def clock_time_in(text: str) -> str:
     """The time of day that a phrase says, as HH:MM; "seven" is in the evening.
 
-    >>> hour_in("half past six"), hour_in("quarter to nine tonight"), hour_in("8 pm")
-    ('18:30', '20:45', '20:00')
+    >>> [clock_time_in(said) for said in ("half past six", "quarter to nine tonight", "8 pm")]
+    ['18:30', '20:45', '20:00']
     """
     if clock := time_of_day(text):
         return clock

@@ -33,7 +33,7 @@ from mmrag.errors import SpecError
 from mmrag.protocols import GenerateOptions, Message, Model, Resources, WholeImageSearch
 from mmrag.records import Evidence, Query, Reply, Usage
 from mmrag.registry import parse_whole_number
-from mmrag.text.tokens import count_tokens, cut_text
+from mmrag.text.token_limits import count_tokens, cut_text
 
 HITS = 30
 THRESHOLD = 0.75

@@ -26,7 +26,7 @@ from mmrag.protocols import GenerateOptions, Message, Model, Resources
 from mmrag.records import Evidence, Passage, Query, Record, Reply, Usage
 from mmrag.registry import parse_whole_number
 from mmrag.search.session_passages import evidence_of
-from mmrag.text.tokens import count_tokens, cut_text
+from mmrag.text.token_limits import count_tokens, cut_text
 
 if TYPE_CHECKING:
     from mmrag.agents.grounded.contextual_vectors import ContextualEncoder

@@ -228,7 +228,7 @@ def _is_option(item: Parsed, reading: Parsed, spare: set[str]) -> bool:
 def too_like(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """A short reply that names the truth among others of its kind.
 
-    >>> from mmrag.judges.builtin.parsed_text import Reading as R
+    >>> from mmrag.judges.builtin.parsed_text import Parsed as R
     >>> too_like(R("What colour is it?"), [R("green")], R("red green blue")).reason
     'names several of a kind'
     """

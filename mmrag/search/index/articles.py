@@ -30,7 +30,7 @@ def is_article_file(path: Path) -> bool:
     return _NAME.fullmatch(path.name) is not None
 
 
-def holds_articles(folder: Path) -> bool:
+def holds_crud_articles(folder: Path) -> bool:
     """Whether files of articles lie in a folder."""
     return any(is_article_file(path) and path.is_file() for path in folder.rglob("documents_*"))
 

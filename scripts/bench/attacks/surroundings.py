@@ -54,7 +54,7 @@ class Sleeps:
 CACHE = """
 import hashlib, pathlib
 import numpy as np
-from mmrag.encoders.vector_cache import CachedTexts, EmbeddingCache
+from mmrag.encoders.vector_cache import CachedTextEncoder, EmbeddingCache
 from mmrag.errors import MmragError
 class Letters:
     id = "letters"
@@ -63,7 +63,7 @@ class Letters:
         return np.stack(rows).astype(np.float32)
 words = [f"word {n} " * 40 for n in range(300)]
 try:
-    texts = CachedTexts(Letters(), EmbeddingCache(pathlib.Path(sys.argv[1])))
+    texts = CachedTextEncoder(Letters(), EmbeddingCache(pathlib.Path(sys.argv[1])))
     for first in range(0, 300, 20):
         some = words[first : first + 20]
         assert np.array_equal(texts.encode(some), Letters().encode(some)), "other vectors"

@@ -9,7 +9,7 @@ import msgspec
 import typer
 
 from simulator.application.scores import Scores, plain_text
-from simulator.readable_text import counted
+from simulator.message_text import counted
 from simulator.run.results.run_scoring import is_human_played, language_note
 
 if TYPE_CHECKING:

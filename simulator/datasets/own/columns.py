@@ -45,7 +45,7 @@ def has_questions(columns: Iterable[str]) -> bool:
     return any(_bare(name) in _QUESTIONS for name in columns)
 
 
-def session_fields(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def row_fields(cells: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """A session's fields by their names; columns of other names go to meta."""
     found: dict[str, Any] = {}
     meta: dict[str, object] = {}

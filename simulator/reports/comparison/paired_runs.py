@@ -17,7 +17,7 @@ import numpy as np
 from mmrag.errors import ConflictError, SpecError
 from mmrag.metrics.headline import HEADLINE, IntervalOptions, figure
 from mmrag.records import Record
-from simulator.readable_text import counted
+from simulator.message_text import counted
 from simulator.reports.comparison.recovered_losses import recovered_losses
 from simulator.reports.figures.headline import headline
 from simulator.reports.figures.report import (
@@ -41,10 +41,10 @@ from simulator.reports.read.paired_turns import (
 from simulator.reports.read.session_sums import Mask
 from simulator.reports.read.turn_frame import TurnFrame
 from simulator.run.results.run_scoring import (
+    completed_by,
     is_human_played,
     language_note,
     run_state,
-    who_completes,
 )
 from simulator.run.run_config import RunConfig, changed_settings
 from simulator.store.run_reader import RunReader
@@ -66,8 +66,8 @@ class ComparedRun(Record, frozen=True, kw_only=True):
     def parse(cls, text: str) -> ComparedRun:
         """A folder that exists is a folder; else what follows the first fitting `@` is a condition.
 
-        >>> Side.parse("runs/a@low-light@3")
-        Side(folder='runs/a', condition='low-light@3')
+        >>> ComparedRun.parse("runs/a@low-light@3")
+        ComparedRun(folder='runs/a', condition='low-light@3')
         """
         if Path(text).is_dir() or "@" not in text:
             return cls(folder=text)
@@ -111,7 +111,7 @@ def compare_runs(
             ],
         )
         unfinished = [
-            run_state(side.loaded.run).warning(side.name, who_completes(side.loaded.run))
+            run_state(side.loaded.run).warning(side.name, completed_by(side.loaded.run))
             for side in chosen
         ]
         compared = [_compare(baseline, other, how, options) for other in chosen[1:]]

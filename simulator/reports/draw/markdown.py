@@ -9,7 +9,7 @@ from typing import Any
 
 from mmrag.errors import StoreError
 from mmrag.metrics.headline import HEADLINE
-from simulator.readable_text import counted, printable_text
+from simulator.message_text import counted, printable_text
 from simulator.reports.draw.page import format_figure, gate_value, report_opening
 from simulator.reports.figures.robustness import ALPHA
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested

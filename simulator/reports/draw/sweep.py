@@ -8,7 +8,7 @@ from typing import Any
 
 from mmrag.files.atomic import write_text
 from mmrag.registry import Spec
-from simulator.readable_text import counted
+from simulator.message_text import counted
 
 Row = dict[str, Any]
 

@@ -28,7 +28,7 @@ from simulator.reports.read.paired_turns import (
 )
 from simulator.reports.read.session_sums import Mask
 from simulator.reports.read.turn_frame import TurnFrame
-from simulator.stages.stage_names import BLIND, LOSSES, STAGES, WHOLE, split_stage
+from simulator.stages.truth_stage_names import BLIND, LOSSES, STAGES, WHOLE, split_stage
 from simulator.store.run_reader import RunReader
 
 Chain = list[tuple[str, Mask]]

@@ -29,17 +29,17 @@ from simulator.reports.losses.hearing_losses import hearing_losses
 from simulator.reports.losses.link_losses import link_losses
 from simulator.reports.read.turn_frame import TurnFrame, kind_and_severity, load_turn_frame
 from simulator.run.results.run_scoring import (
+    completed_by,
     deaf_notes,
     language_note,
     main_of,
     nothing_scored,
     run_state,
     verdict_cure,
-    who_completes,
 )
 from simulator.run.run_config import GLASSES, RunConfig, command_of
 from simulator.run.stop_policies import StopPolicy
-from simulator.stages.stage_names import split_stage
+from simulator.stages.truth_stage_names import split_stage
 from simulator.store.run_reader import RunReader
 
 SCHEMA_VERSION = 1
@@ -285,7 +285,7 @@ def _warnings(loaded: Sequence[LoadedRun]) -> list[str]:
             "figures are not comparable. `mmrag judge run` gives them the same one."
         )
     for item in loaded:
-        warning = run_state(item.run).warning(item.name, who_completes(item.run))
+        warning = run_state(item.run).warning(item.name, completed_by(item.run))
         if warning is not None:
             found.append(warning)
         if item.frame.error_texts is not None:

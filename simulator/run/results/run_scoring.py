@@ -18,7 +18,7 @@ from mmrag.metrics.scoring_protocols import (
 )
 from mmrag.partial_records import CountedSession, PartialVerdict, ResultText
 from mmrag.records import NOTHING_TO_JUDGE, JudgeItem, Outcome, Record, Reply, Status
-from simulator.readable_text import counted
+from simulator.message_text import counted
 from simulator.run.results.error_texts import SAID, ErrorTextCount, replies_of
 from simulator.run.results.kit_scoring import TurnToScore, as_in_kit
 from simulator.run.stop_policies import StopPolicy
@@ -265,7 +265,7 @@ def _scored(
         figures.pop("ego", None)
     found = errors.found()
     state = run_state(run)
-    unfinished = state.warning("the run", who_completes(run))
+    unfinished = state.warning("the run", completed_by(run))
     lacking = nothing_scored(run, figures["all"])
     if "bounds" in figures["all"]:
         lacking = missing_verdicts(figures["all"], verdict_cure(run))
@@ -320,7 +320,7 @@ def is_human_played(run: RunReader) -> bool:
     return config.get("wearer") == "person"
 
 
-def who_completes(run: RunReader) -> str:
+def completed_by(run: RunReader) -> str:
     """Who or what completes a run."""
     if is_human_played(run):
         return "Who played it completes it in the app"

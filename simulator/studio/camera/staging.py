@@ -26,8 +26,8 @@ from simulator.studio.camera.wearer_hands import (
     pointing_hand,
     reaching_hand,
 )
-from simulator.studio.places.place_builder import Setting, Spot, Subject
 from simulator.studio.places.place_kinds import PLACES
+from simulator.studio.places.place_stage import Setting, Spot, Subject
 from simulator.studio.solid.scene_types import (
     Array,
     Light,

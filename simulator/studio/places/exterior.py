@@ -12,16 +12,16 @@ from typing import NamedTuple
 from simulator.studio.places import houses
 from simulator.studio.places.furnishing import vegetation
 from simulator.studio.places.interior import hang, on_wall, perched
-from simulator.studio.places.place_builder import (
-    Builder,
+from simulator.studio.places.place_materials import IRON
+from simulator.studio.places.place_stage import (
     Group,
     Maker,
     Setting,
+    Stage,
     Subject,
     own,
     refuse,
 )
-from simulator.studio.places.place_materials import IRON
 from simulator.studio.solid.meshes import tube
 from simulator.studio.solid.scene_types import Lamp, Light, Part, Thing, moved
 from simulator.studio.solid.surfaces import Surface, bark, laid, spread
@@ -41,9 +41,9 @@ class Exterior(NamedTuple):
 
     name: str
     ground: Callable[[Draws], Surface]
-    behind: Callable[[Builder, Draws, float, float], None]
+    behind: Callable[[Stage, Draws, float, float], None]
     """Builds what is behind the things, from a y on, for so many metres to either side."""
-    top: Callable[[Builder, Group, Draws], float]
+    top: Callable[[Stage, Group, Draws], float]
     """A table: fixes the spots, and says where the free ground begins behind it."""
     about: tuple[Maker, ...]
     """On the ground."""
@@ -58,7 +58,7 @@ class Exterior(NamedTuple):
 
 def make_exterior(exterior: Exterior, draws: Draws, need: Subject) -> Setting:
     """The place about its things."""
-    stage = Builder(draws, need)
+    stage = Stage(draws, need)
     make = {
         "surface": _on_top, "flat": _on_top, "ground": _on_ground, "wall": _on_wall,
         "air": _perched,
@@ -120,7 +120,7 @@ def _sky(draws: Draws, hours: tuple[str, ...], size: float) -> Light:
     )
 
 
-def _meadow(stage: Builder, draws: Draws) -> None:
+def _meadow(stage: Stage, draws: Draws) -> None:
     """Blades of grass about the wearer's feet and the things, but not under them."""
     reach = 1.6 if stage.need.stands in ("surface", "flat") else 2.6
     size = max(stage.need.sizes[0])
@@ -135,12 +135,12 @@ def _meadow(stage: Builder, draws: Draws) -> None:
     )
 
 
-def _on_top(stage: Builder, exterior: Exterior) -> float:
+def _on_top(stage: Stage, exterior: Exterior) -> float:
     _fits(stage, exterior, 1.4)
     return exterior.top(stage, stage.group(), own(stage.draws, "top"))
 
 
-def _on_ground(stage: Builder, _: Exterior) -> float:
+def _on_ground(stage: Stage, _: Exterior) -> float:
     group = stage.group(gap=(0.25, 0.7))
     size = group.size
     near = max(1.45 * size, 1.2)
@@ -155,7 +155,7 @@ def _on_ground(stage: Builder, _: Exterior) -> float:
     return group.depth / 2
 
 
-def _on_wall(stage: Builder, exterior: Exterior) -> float:
+def _on_wall(stage: Stage, exterior: Exterior) -> float:
     _fits(stage, exterior, 4.0)
     group = stage.group(gap=(0.2, 0.7))
     on_wall(stage, group)
@@ -170,7 +170,7 @@ def _on_wall(stage: Builder, exterior: Exterior) -> float:
     return 0.0
 
 
-def _perched(stage: Builder, exterior: Exterior) -> float:
+def _perched(stage: Stage, exterior: Exterior) -> float:
     _fits(stage, exterior, 2.5)
     group = stage.group()
     z = perched(stage, group)
@@ -211,14 +211,14 @@ def _perched(stage: Builder, exterior: Exterior) -> float:
     return group.depth / 2 + 0.4
 
 
-def _fits(stage: Builder, exterior: Exterior, widest: float) -> None:
+def _fits(stage: Stage, exterior: Exterior, widest: float) -> None:
     for size in stage.need.sizes:
         if max(size) > widest:
             raise refuse(exterior.name, stage.need, f"at most {widest:g} m; put it on the ground")
 
 
 def along(
-    stage: Builder,
+    stage: Stage,
     thing: Maker,
     draws: Draws,
     xs: tuple[float, float],
@@ -236,7 +236,7 @@ def along(
 
 
 def passers_by(
-    stage: Builder, draws: Draws, xs: tuple[float, float], ys: tuple[float, float], most: int = 3
+    stage: Stage, draws: Draws, xs: tuple[float, float], ys: tuple[float, float], most: int = 3
 ) -> None:
     """Now and then somebody walks or stands there, where they hide nothing."""
     if not draws.chance("anybody", 0.6):
@@ -256,7 +256,7 @@ def passers_by(
 
 
 def house_row(
-    stage: Builder,
+    stage: Stage,
     draws: Draws,
     x0: float,
     x1: float,

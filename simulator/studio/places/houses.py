@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 
 from simulator.studio.places.furnishing.vegetation import ivy
-from simulator.studio.places.place_builder import own
 from simulator.studio.places.place_materials import (
     BRASS,
     CLAY,
@@ -20,6 +19,7 @@ from simulator.studio.places.place_materials import (
     seed,
     tint,
 )
+from simulator.studio.places.place_stage import own
 from simulator.studio.solid.meshes import ball, box, joined, lathe, posed, sheet, shifted, tube
 from simulator.studio.solid.prints import BOLD, Sheet, showing, side_by_side
 from simulator.studio.solid.scene_types import Array, Material, Mesh, Part, Thing, turned

@@ -10,16 +10,16 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from simulator.studio.places import room
-from simulator.studio.places.place_builder import (
-    Builder,
+from simulator.studio.places.place_materials import IRON, timber
+from simulator.studio.places.place_stage import (
     Group,
     Maker,
     Setting,
+    Stage,
     Subject,
     own,
     refuse,
 )
-from simulator.studio.places.place_materials import IRON, timber
 from simulator.studio.solid.meshes import joined, tube
 from simulator.studio.solid.scene_types import Part
 from simulator.studio.solid.surfaces import Surface, laid, wood
@@ -30,11 +30,11 @@ class Interior(NamedTuple):
     """A sort of room."""
 
     name: str
-    top: Callable[[Builder, Group, Draws], float]
+    top: Callable[[Stage, Group, Draws], float]
     """Builds what things stand on, fixes the spots, and says at which y the back wall is."""
     floor: Callable[[Draws], Surface]
     wall: Callable[[Draws], Surface]
-    light: Callable[[Builder, float], None]
+    light: Callable[[Stage, float], None]
     """Given half the room's width."""
     along: tuple[Maker, ...] = ()
     """Furniture along the back wall, where nothing else stands."""
@@ -42,7 +42,7 @@ class Interior(NamedTuple):
     """On the wall."""
     about: tuple[Maker, ...] = ()
     """On the floor."""
-    over: Callable[[Builder, Draws, float], None] | None = None
+    over: Callable[[Stage, Draws, float], None] | None = None
     """What only this room has (its back wall's y is given)."""
     height: float = 2.7
     half: float = 2.5
@@ -53,7 +53,7 @@ class Interior(NamedTuple):
 
 def make_interior(interior: Interior, draws: Draws, need: Subject) -> Setting:
     """The room about its things."""
-    stage = Builder(draws, need)
+    stage = Stage(draws, need)
     make = {
         "surface": _on_top, "flat": _on_top, "ground": _on_floor, "wall": _on_wall, "air": _perched,
     }[need.stands]  # fmt: skip
@@ -80,7 +80,7 @@ def make_interior(interior: Interior, draws: Draws, need: Subject) -> Setting:
 
 
 def line_up(
-    stage: Builder, name: str, makers: Sequence[Maker], back: float, xs: tuple[float, float],
+    stage: Stage, name: str, makers: Sequence[Maker], back: float, xs: tuple[float, float],
     *, z: float = 0.0, gap: tuple[float, float] = (0.03, 0.5),
 ) -> None:  # fmt: skip
     """Pieces side by side with their backs at y = `back`, where there is room."""
@@ -100,7 +100,7 @@ def line_up(
 
 
 def hang(
-    stage: Builder, name: str, makers: Sequence[Maker], count: int, back: float,
+    stage: Stage, name: str, makers: Sequence[Maker], count: int, back: float,
     xs: tuple[float, float], zs: tuple[float, float] = (1.15, 1.75),
 ) -> None:  # fmt: skip
     """Pieces on the back wall."""
@@ -115,14 +115,14 @@ def hang(
                 break
 
 
-def _on_top(stage: Builder, interior: Interior) -> tuple[float, float, bool]:
+def _on_top(stage: Stage, interior: Interior) -> tuple[float, float, bool]:
     _fits(stage, interior, 1.3, 1.3)
     group = stage.group()
     back = interior.top(stage, group, own(stage.draws, "top"))
     return back, max(interior.half, group.width / 2 + 0.8), True
 
 
-def _on_floor(stage: Builder, interior: Interior) -> tuple[float, float, bool]:
+def _on_floor(stage: Stage, interior: Interior) -> tuple[float, float, bool]:
     _fits(stage, interior, 2.8, interior.height - 0.1)
     group = stage.group(gap=(0.2, 0.6))
     size = group.size
@@ -134,14 +134,14 @@ def _on_floor(stage: Builder, interior: Interior) -> tuple[float, float, bool]:
     return back, max(interior.half, group.width / 2 + 1.0), True
 
 
-def _on_wall(stage: Builder, interior: Interior) -> tuple[float, float, bool]:
+def _on_wall(stage: Stage, interior: Interior) -> tuple[float, float, bool]:
     _fits(stage, interior, 3.0, interior.height - 0.5)
     group = stage.group(gap=(0.2, 0.7))
     on_wall(stage, group)
     return 0.0, max(interior.half, group.width / 2 + 0.8), False
 
 
-def on_wall(stage: Builder, group: Group) -> None:
+def on_wall(stage: Stage, group: Group) -> None:
     """Spots on a wall at y = 0, the main thing's middle at 1.3–1.7 m."""
     flat = tuple((x, 0.0, 0.0) for x, _, _ in group.places)
     z = max(stage.draws("level", 1.3, 1.7) - group.height / 2, 0.25)
@@ -152,7 +152,7 @@ def on_wall(stage: Builder, group: Group) -> None:
     )  # fmt: skip
 
 
-def _perched(stage: Builder, interior: Interior) -> tuple[float, float, bool]:
+def _perched(stage: Stage, interior: Interior) -> tuple[float, float, bool]:
     _fits(stage, interior, 1.0, 1.2)
     group = stage.group()
     z = perched(stage, group)
@@ -160,7 +160,7 @@ def _perched(stage: Builder, interior: Interior) -> tuple[float, float, bool]:
     return group.depth / 2 + stage.draws("behind", 0.3, 1.2), interior.half, True
 
 
-def perched(stage: Builder, group: Group) -> float:
+def perched(stage: Stage, group: Group) -> float:
     """Spots in the air on something thin along y = 0; says how high."""
     flat = tuple((x, 0.0, turn) for x, _, turn in group.places)
     z = stage.draws("height", 1.35, 1.75)
@@ -172,7 +172,7 @@ def perched(stage: Builder, group: Group) -> float:
     return z
 
 
-def rod(stage: Builder, draws: Draws, reach: float, z: float, ceiling: float) -> None:
+def rod(stage: Stage, draws: Draws, reach: float, z: float, ceiling: float) -> None:
     """A wooden bar on two cords from the ceiling, its top at z."""
     bar = laid(
         tube([(-reach, 0, z - 0.012), (reach, 0, z - 0.012)], 0.012), wood(timber(draws, "rod"), 0)
@@ -184,7 +184,7 @@ def rod(stage: Builder, draws: Draws, reach: float, z: float, ceiling: float) ->
     stage.room(bar, Part(joined(cords, smooth=True), IRON))
 
 
-def _fits(stage: Builder, interior: Interior, widest: float, tallest: float) -> None:
+def _fits(stage: Stage, interior: Interior, widest: float, tallest: float) -> None:
     """Refuse what no such room could hold."""
     for w, d, h in stage.need.sizes:
         if max(w, d) > widest or h > tallest:

@@ -46,7 +46,6 @@ from simulator.studio.places.furnishing.furniture import (
 )
 from simulator.studio.places.furnishing.printed_labels import fill_shelf
 from simulator.studio.places.interior import Interior, line_up, make_interior
-from simulator.studio.places.place_builder import Builder, Group, Maker, Setting, Subject, own
 from simulator.studio.places.place_materials import (
     STEEL,
     any_floor,
@@ -61,6 +60,7 @@ from simulator.studio.places.place_materials import (
     tiled,
     tint,
 )
+from simulator.studio.places.place_stage import Group, Maker, Setting, Stage, Subject, own
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -87,7 +87,7 @@ from simulator.world.pictures.traits import Draws, brighten
 
 
 def _stand_on(
-    stage: Builder, group: Group, top: float, eye: tuple[float, float] = (1.5, 1.72)
+    stage: Stage, group: Group, top: float, eye: tuple[float, float] = (1.5, 1.72)
 ) -> None:
     """Stand things on a table: one looks more steeply, and nearer, at what lies flat."""
     flat = stage.need.stands == "flat"
@@ -98,7 +98,7 @@ def _stand_on(
 
 
 def on_table(
-    stage: Builder,
+    stage: Stage,
     group: Group,
     draws: Draws,
     *,
@@ -126,7 +126,7 @@ def on_table(
     return y + deep / 2 + draws("behind", *behind)
 
 
-def counter(stage: Builder, group: Group, draws: Draws) -> float:
+def counter(stage: Stage, group: Group, draws: Draws) -> float:
     """A kitchen's worktop with a sink, tiles behind."""
     top, back = draws("top", 0.88, 0.93), 0.3
     _stand_on(stage, group, top)
@@ -163,7 +163,7 @@ def counter(stage: Builder, group: Group, draws: Draws) -> float:
     return back
 
 
-def _worktop(stage: Builder, draws: Draws, wide: float, top: float, free: float) -> None:
+def _worktop(stage: Stage, draws: Draws, wide: float, top: float, free: float) -> None:
     """The slab, cut out for a basin with its tap."""
     surface = top_surface(draws, ("granite", "butcher", "marble", "veneer", "butcher", "steel"))
     x = draws.pick("sink-side", (-1, 1)) * (free / 2 + draws("sink", 0.45, 0.8))
@@ -186,7 +186,7 @@ def _worktop(stage: Builder, draws: Draws, wide: float, top: float, free: float)
     stage.block((x - w / 2 - 0.02, -d / 2, top - deep), (x + w / 2 + 0.02, y + 0.05, top + 0.4))
 
 
-def shelves(stage: Builder, group: Group, draws: Draws) -> float:
+def shelves(stage: Stage, group: Group, draws: Draws) -> float:
     """Between the packs of a shop's shelf; what lies flat lies on the counter instead."""
     if stage.need.stands == "flat":
         return on_table(
@@ -271,7 +271,7 @@ BENCH = (
 )  # fmt: skip
 
 
-def rug(stage: Builder, draws: Draws, back: float) -> None:
+def rug(stage: Stage, draws: Draws, back: float) -> None:
     """A rug under what is shown, and a lamp's cord or two."""
     w, d = draws("w", 1.6, 2.4), draws("d", 1.1, 1.7)
     surface = carpet(
@@ -288,14 +288,14 @@ def rug(stage: Builder, draws: Draws, back: float) -> None:
     stage.room(lain)
 
 
-def pendants(stage: Builder, draws: Draws, back: float) -> None:
+def pendants(stage: Stage, draws: Draws, back: float) -> None:
     """Lamps that hang from the ceiling; a rug as well in living rooms."""
     for k in range(draws.count("n", 0, 2)):
         shade = room.pendant(draws, draws("drop", 0.5, 0.8))
         stage.put(shade, draws(f"x{k}", -1.2, 1.2), back - draws(f"y{k}", 0.2, 0.9), 2.69)
 
 
-def tools(stage: Builder, draws: Draws, back: float) -> None:
+def tools(stage: Stage, draws: Draws, back: float) -> None:
     """The board with the tools, above the bench."""
     stage.put(
         workshop_and_gym.tool_board(draws),
@@ -305,7 +305,7 @@ def tools(stage: Builder, draws: Draws, back: float) -> None:
     )
 
 
-def court_lines(stage: Builder, draws: Draws, back: float) -> None:
+def court_lines(stage: Stage, draws: Draws, back: float) -> None:
     """Painted lines on a gym's floor."""
     for k in range(draws.count("lines", 2, 4)):
         colour = paint(
@@ -317,7 +317,7 @@ def court_lines(stage: Builder, draws: Draws, back: float) -> None:
         stage.room(Part(shifted(line, x if k % 2 else 0.0, -1.5 if k % 2 else y), colour))
 
 
-def lounge(stage: Builder, draws: Draws, back: float) -> None:
+def lounge(stage: Stage, draws: Draws, back: float) -> None:
     """Rug and lamps."""
     rug(stage, own(draws, "rug"), back)
     pendants(stage, draws, back)
@@ -396,7 +396,7 @@ ROOMS = (
 # ------------------------------------------------------------------------------- behind
 
 
-def road(stage: Builder, draws: Draws, y: float, half: float) -> None:
+def road(stage: Stage, draws: Draws, y: float, half: float) -> None:
     """Kerb, road and the houses across; cars and the like stand on the road itself."""
     size = max(stage.need.sizes[0])
     tar = asphalt(tint(draws, "tar", level=(0.36, 0.5), chroma=(0, 0.008)), seed(draws, "tar"))
@@ -441,7 +441,7 @@ def road(stage: Builder, draws: Draws, y: float, half: float) -> None:
     passers_by(stage, own(draws, "walkers"), (-half, half), (high + 0.4, high + 1.5))
 
 
-def piazza(stage: Builder, draws: Draws, y: float, half: float) -> None:
+def piazza(stage: Stage, draws: Draws, y: float, half: float) -> None:
     """Houses on three sides, lamps, planters, café tables."""
     size, w = max(stage.need.sizes[0]), stage.need.sizes[0][0]
     reach = w / 2 + draws("reach", 14, 24)
@@ -484,7 +484,7 @@ def piazza(stage: Builder, draws: Draws, y: float, half: float) -> None:
         passers_by(stage, own(draws, "walkers"), (-6, 6), (y + 2.5, back - 1.5), 5)
 
 
-def stalls(stage: Builder, draws: Draws, y: float, half: float) -> None:
+def stalls(stage: Stage, draws: Draws, y: float, half: float) -> None:
     """More stalls behind, their awnings, and houses beyond."""
     for k in range(4):
         own_ = own(draws, f"stall{k}")
@@ -510,7 +510,7 @@ def stalls(stage: Builder, draws: Draws, y: float, half: float) -> None:
         passers_by(stage, own(draws, "shoppers"), (-5, 5), (y + 3.5, y + 8), 5)
 
 
-def borders(stage: Builder, draws: Draws, y: float, half: float) -> None:
+def borders(stage: Stage, draws: Draws, y: float, half: float) -> None:
     """A bed, a fence or hedge, trees over it, sometimes the neighbour's house."""
     w = min(2 * half, 18.0)
     if draws.chance("bed", 0.8):
@@ -532,7 +532,7 @@ def borders(stage: Builder, draws: Draws, y: float, half: float) -> None:
         house_row(stage, draws, draws("hx", -12, 2), 8.0, y + 11.0, floors=(2, 2), designs=2)
 
 
-def greenery(stage: Builder, draws: Draws, y: float, half: float) -> None:
+def greenery(stage: Stage, draws: Draws, y: float, half: float) -> None:
     """A path, benches, and trees one behind the other."""
     path = gravel(
         tint(draws, "path", level=(0.62, 0.8), chroma=(0.01, 0.03), hue=(60, 90)),
@@ -550,7 +550,7 @@ def greenery(stage: Builder, draws: Draws, y: float, half: float) -> None:
     _wood(stage, draws, y + 5.0, 2.4 * half, 9)
 
 
-def _wood(stage: Builder, draws: Draws, y: float, width: float, many: int) -> None:
+def _wood(stage: Stage, draws: Draws, y: float, width: float, many: int) -> None:
     """Trees of two or three sorts, scattered."""
     sorts = [
         vegetation.tree(own(draws, f"sort{k}"), draws(f"tall{k}", 5.0, 11.0)) for k in range(2)
@@ -561,7 +561,7 @@ def _wood(stage: Builder, draws: Draws, y: float, width: float, many: int) -> No
         stage.put(sorts[k % 2], x, y + draws(f"ty{k}", 0, deep), 0.0, draws(f"tt{k}", 0, 360))
 
 
-def river(stage: Builder, draws: Draws, y: float, half: float) -> None:
+def river(stage: Stage, draws: Draws, y: float, half: float) -> None:
     """A quay with a railing, water, and the town on the other bank."""
     size, (w, d, _) = max(stage.need.sizes[0]), stage.need.sizes[0]
     wet = water(
@@ -599,7 +599,7 @@ def river(stage: Builder, draws: Draws, y: float, half: float) -> None:
 
 
 def outdoor_table(
-    stage: Builder,
+    stage: Stage,
     group: Group,
     draws: Draws,
     *,
@@ -620,7 +620,7 @@ def outdoor_table(
     )
 
 
-def stall_table(stage: Builder, group: Group, draws: Draws) -> float:
+def stall_table(stage: Stage, group: Group, draws: Draws) -> float:
     """A market trader's boards under an awning, with crates of produce about the things."""
     y = on_table(
         stage,
@@ -713,7 +713,7 @@ def cafe(draws: Draws) -> Thing:
     return Thing.of(*parts)
 
 
-def house_wall(draws: Draws, width: float) -> Thing:
+def house_backdrop(draws: Draws, width: float) -> Thing:
     """A house's blank wall to hang things on, its windows and door to either side."""
     body = laid(shifted(box(width + 14.0, 0.3, 6.2), 0, 0.15), houses.house_wall(draws))
     base = shifted(box(width + 14.0, 0.05, draws("base", 0.3, 0.7), bevel=0.01), 0, -0.02)
@@ -741,12 +741,12 @@ CAFE = (
 
 SITES = (
     Exterior("street", paving, road, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
-    "marble", "veneer"), things=CAFE), TOWN, wall=house_wall, room=(1.4, 3.0)),
+    "marble", "veneer"), things=CAFE), TOWN, wall=house_backdrop, room=(1.4, 3.0)),
     Exterior("square", paving, piazza, partial(outdoor_table, height=(0.7, 0.75), tops=("steel",
     "marble", "veneer"), things=CAFE), (street.bollard, vegetation.planter, cafe, street.litter_bin,
-    street.cover, street.litter, street.stand), wall=house_wall),
+    street.cover, street.litter, street.stand), wall=house_backdrop),
     Exterior("market", paving, stalls, stall_table, (crate, produce, clutter.carton,
-    street.litter_bin, street.litter, street.cover), wall=house_wall, room=(1.0, 2.0)),
+    street.litter_bin, street.litter, street.cover), wall=house_backdrop, room=(1.0, 2.0)),
     Exterior("garden", lawn, borders, partial(outdoor_table, height=(0.68, 0.76),
     tops=("planks",), things=(vegetation.pot, street.trowel, tabletop.tumbler, tabletop.bowl,
     street.watering_can, tabletop.towel)), GREEN, grass=True, room=(2.5, 6.0)),
@@ -757,7 +757,7 @@ SITES = (
     Exterior("waterfront", paving, river, partial(outdoor_table, height=(0.7, 0.95),
     tops=("planks", "steel"), things=CAFE), (street.bollard, street.litter_bin, bench,
     vegetation.planter, street.litter, street.cover, street.stand),
-    wall=house_wall, room=(0.6, 2.5)),
+    wall=house_backdrop, room=(0.6, 2.5)),
 )  # fmt: skip
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
-from simulator.studio.places.place_builder import Builder, own
 from simulator.studio.places.place_materials import (
     BLACK,
     CHROME,
@@ -20,6 +19,7 @@ from simulator.studio.places.place_materials import (
     timber,
     tint,
 )
+from simulator.studio.places.place_stage import Stage, own
 from simulator.studio.solid.meshes import (
     ball,
     box,
@@ -53,7 +53,7 @@ DAYS: tuple[tuple[str, Colour, float], ...] = (("morning", (255, 244, 230), 7.0)
 
 
 def shell(
-    stage: Builder, *, floor: Surface, wall: Surface, back: float, half: float = 2.6,
+    stage: Stage, *, floor: Surface, wall: Surface, back: float, half: float = 2.6,
     height: float = 2.7, front: float = 3.2,
     window: tuple[float, float, float, float] | None = None,
 ) -> None:  # fmt: skip
@@ -89,7 +89,7 @@ def _around(
     ]  # fmt: skip
 
 
-def _window(stage: Builder, back: float, x: float, z: float, w: float, h: float) -> None:
+def _window(stage: Stage, back: float, x: float, z: float, w: float, h: float) -> None:
     """A frame with bars, a sill, what is outside, and sometimes blinds or curtains."""
     draws = own(stage.draws, "window")
     bar, y = 0.05, back + 0.06
@@ -133,7 +133,7 @@ def _pane(x: float, y: float, z: float, w: float, h: float) -> Mesh:
     return shifted(sheet(w, h), x, y, z)
 
 
-def curtains(stage: Builder, y: float, x: float, z: float, w: float, h: float) -> None:
+def curtains(stage: Stage, y: float, x: float, z: float, w: float, h: float) -> None:
     """A pair of curtains on a rod."""
     draws = own(stage.draws, "curtains")
     surface = cloth(
@@ -160,7 +160,7 @@ def _folds(width: float, height: float) -> Mesh:
     return skin(np.stack(rows, 1), uv)
 
 
-def daylight(stage: Builder, half: float, *, skies: tuple[str, ...]) -> None:
+def daylight(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None:
     """A window in a side wall, the rest of the room as environment, sometimes the sun."""
     draws = own(stage.draws, "daylight")
     hour, colour, power = _hour(stage)
@@ -183,11 +183,11 @@ def daylight(stage: Builder, half: float, *, skies: tuple[str, ...]) -> None:
     stage.light = Light(draws.pick("sky", skies), fill, draws("turn", 0, 360), tuple(lamps))
 
 
-def _hour(stage: Builder) -> tuple[str, Colour, float]:
+def _hour(stage: Stage) -> tuple[str, Colour, float]:
     return own(stage.draws, "hour").pick("hour", DAYS)
 
 
-def ceiling_panels(stage: Builder, half: float, *, skies: tuple[str, ...]) -> None:
+def ceiling_panels(stage: Stage, half: float, *, skies: tuple[str, ...]) -> None:
     """Panels or spots above, as in shops, gyms and museums."""
     draws = own(stage.draws, "panels")
     colours = draws.pick("colours", (((255, 250, 240), (255, 206, 150)),
@@ -292,7 +292,7 @@ def pendant(draws: Draws, drop: float) -> Thing:
     )
 
 
-def door(stage: Builder, x: float, back: float, *, turn: float = 0.0) -> None:
+def door(stage: Stage, x: float, back: float, *, turn: float = 0.0) -> None:
     """A door in its frame on the back wall."""
     draws = own(stage.draws, "door")
     leaf = shifted(box(0.82, 0.04, 2.02, bevel=0.004), 0, 0)

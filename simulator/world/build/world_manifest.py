@@ -15,7 +15,7 @@ import msgspec
 from mmrag.errors import DataError, SpecError
 from mmrag.files.atomic import file_sha256, write_bytes
 from mmrag.records import Record
-from simulator.readable_text import counted
+from simulator.message_text import counted
 from simulator.world.build.table_parts import MANIFEST, SCHEMA_VERSION, TABLES
 from simulator.world.build.world_request import difficulty_of
 from simulator.world.language.voices.voice_reader import describe_voices

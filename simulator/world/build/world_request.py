@@ -16,7 +16,7 @@ from mmrag.errors import SpecError, UsageError
 from mmrag.files import bounded_yaml
 from mmrag.records import Record
 from mmrag.registry import unknown_name_message
-from simulator.readable_text import counted
+from simulator.message_text import counted
 from simulator.world.facts.invented_names import MAX_SEED
 from simulator.world.language.questions.question_records import SETTLED_BY
 from simulator.world.language.voices.voice_reader import OPEN, parse_voices

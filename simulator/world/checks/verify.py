@@ -17,7 +17,7 @@ from mmrag.errors import DataError
 from mmrag.records import Record, Session, Turn
 from simulator.datasets.own.line_parser import is_gaze
 from simulator.datasets.unreadable_row import problem_of
-from simulator.readable_text import summarise_problems
+from simulator.message_text import summarise_problems
 from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import damaged_files, generator_revision, read_manifest
 from simulator.world.facts.domain_schema import Entity, Fact

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mmrag.records import Record, Session
-from simulator.readable_text import counted
+from simulator.message_text import counted
 from simulator.world.build.table_parts import GROUNDING_LABELS, PAGE_LABELS, SPLITS
 from simulator.world.build.world_manifest import read_manifest
 from simulator.world.build.world_request import difficulty_of

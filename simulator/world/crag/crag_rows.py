@@ -31,17 +31,17 @@ from simulator.world.facts.fact_wording import say_day
 
 
 def crag_rows(
-    stage: CragWorld, count: int, *, pages: int = 5, seed: int = 0
+    world: CragWorld, count: int, *, pages: int = 5, seed: int = 0
 ) -> Iterator[dict[str, Any]]:
     """Rows with 5 pages (tasks 1 and 2) or all 50 (task 3); the same questions in both."""
     if pages not in (5, PAGES):
         raise UsageError(
             f"--pages {pages}: CRAG has 5 a question for tasks 1 and 2, {PAGES} for 3."
         )
-    for asked in ask_questions(stage, count, seed):
-        found = pages_of(stage, asked)
-        shown = five_of(found, asked, stage.facts.seed) if pages == 5 else found
-        yield _row_of(stage, asked, shown)
+    for asked in ask_questions(world, count, seed):
+        found = pages_of(world, asked)
+        shown = five_of(found, asked, world.facts.seed) if pages == 5 else found
+        yield _row_of(world, asked, shown)
 
 
 def write_rows(rows: Iterable[dict[str, Any]], out: Path) -> int:
@@ -68,8 +68,8 @@ def _opened(path: Path, ending: str) -> Generator[IO[bytes]]:
             yield plain
 
 
-def _row_of(stage: CragWorld, asked: CragQuestion, pages: list[CragPage]) -> dict[str, Any]:
-    split = Draw(stage.facts.seed, "crag split", asked.id).below(2)
+def _row_of(world: CragWorld, asked: CragQuestion, pages: list[CragPage]) -> dict[str, Any]:
+    split = Draw(world.facts.seed, "crag split", asked.id).below(2)
     return {
         "interaction_id": asked.id,
         "query_time": f"{dt.datetime.fromisoformat(asked.at):%m/%d/%Y, %H:%M:%S} PT",
@@ -119,9 +119,9 @@ class CragPage(NamedTuple):
     """Which of the question's needs it states."""
 
 
-def pages_of(stage: CragWorld, asked: CragQuestion) -> list[CragPage]:
+def pages_of(world: CragWorld, asked: CragQuestion) -> list[CragPage]:
     """Fifty pages, best first as the search engine had them."""
-    draw = Draw(stage.facts.seed, "crag pages", asked.id)
+    draw = Draw(world.facts.seed, "crag pages", asked.id)
     slots: list[CragPage | None] = [None] * PAGES
     if draw.chance(RECALL[asked.popularity]):
         first = 10 if draw.chance(EARLY) else PAGES
@@ -129,8 +129,8 @@ def pages_of(stage: CragWorld, asked: CragQuestion) -> list[CragPage]:
         for number, need in enumerate(asked.needs):
             for copy in range(draw.pick((2, 3, 3, 4)) if len(asked.needs) < 3 else 1):
                 if free:
-                    slots[free.pop()] = _answering(stage, asked, number, need, draw, copy)
-    others = _others(stage, asked, draw, slots.count(None))
+                    slots[free.pop()] = _answering(world, asked, number, need, draw, copy)
+    others = _others(world, asked, draw, slots.count(None))
     return [page or others.pop() for page in slots]
 
 
@@ -147,9 +147,9 @@ def answered_by(pages: Sequence[CragPage], asked: CragQuestion) -> bool:
 
 
 def _answering(
-    stage: CragWorld, asked: CragQuestion, number: int, need: PageNeed, draw: Draw, copy: int
+    world: CragWorld, asked: CragQuestion, number: int, need: PageNeed, draw: Draw, copy: int
 ) -> CragPage:
-    lines = entity_lines(stage, need.name, asked.at)
+    lines = entity_lines(world, need.name, asked.at)
     wanted = [line for line in lines if _meets(line, need)]
     rest = [line for line in draw.shuffled(lines) if line not in wanted]
     shown = draw.shuffled([*wanted, *rest[: _LINES - len(wanted)]])
@@ -162,29 +162,29 @@ def _answering(
     return _page(need.name, shown, leads, draw, asked.at, f"{number}-{copy}", own)  # fmt: skip
 
 
-def _others(stage: CragWorld, asked: CragQuestion, draw: Draw, many: int) -> list[CragPage]:
+def _others(world: CragWorld, asked: CragQuestion, draw: Draw, many: int) -> list[CragPage]:
     """Pages that do not state it: outdated, about the same or the like, or about anything."""
     found: list[CragPage] = []
     names = list(dict.fromkeys(need.name for need in asked.needs))
-    pool = _names(stage)
+    pool = _names(world)
     for number in range(many):
         about = draw.pick(names) if draw.chance(0.35) else draw.pick(pool)
         old = draw.chance(0.4)
-        at = earlier_time(stage, asked.at) if old else asked.at
-        lines = [line for line in entity_lines(stage, about, at)
+        at = earlier_time(world, asked.at) if old else asked.at
+        lines = [line for line in entity_lines(world, about, at)
                  if not any(need.name == about and (_meets(line, need) or (not old and
                             line.noun == need.noun)) for need in asked.needs)]  # fmt: skip
-        lines = _still_false(stage, asked, about, lines) if old else lines
+        lines = _still_false(world, asked, about, lines) if old else lines
         shown = draw.sample(lines, draw.between(3, _LINES)) or [SheetLine("entry", "a stub")]
         found.append(_page(about, shown, shown[0], draw, at, f"o{number}", frozenset()))
     return draw.shuffled(found)
 
 
 def _still_false(
-    stage: CragWorld, asked: CragQuestion, about: str, lines: list[SheetLine]
+    world: CragWorld, asked: CragQuestion, about: str, lines: list[SheetLine]
 ) -> list[SheetLine]:
     """Without the lines of an old page that happen to say what is needed all the same."""
-    now = {(line.noun, line.text) for line in entity_lines(stage, about, asked.at)}
+    now = {(line.noun, line.text) for line in entity_lines(world, about, asked.at)}
     nouns = {need.noun for need in asked.needs if need.name == about}
     return [line for line in lines if line.noun not in nouns or (line.noun, line.text) not in now]
 
@@ -194,9 +194,9 @@ def _meets(line: SheetLine, need: PageNeed) -> bool:
 
 
 @lru_cache(maxsize=2)
-def _names(stage: CragWorld) -> tuple[str, ...]:
-    named = [entity.name for entity in stage.facts.entities.values()]
-    return (*named, *(f.title for f in stage.films), *(s.name for s in stage.songs))
+def _names(world: CragWorld) -> tuple[str, ...]:
+    named = [entity.name for entity in world.facts.entities.values()]
+    return (*named, *(f.title for f in world.films), *(s.name for s in world.songs))
 
 
 def _page(

@@ -19,14 +19,14 @@ class SheetLine(NamedTuple):
     day: str = ""
 
 
-def entity_lines(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
+def entity_lines(world: CragWorld, name: str, at: str) -> list[SheetLine]:
     """Everything that pages may say of what is called so; empty for a name that nobody has."""
     return [
-        *_film(stage, name),
-        *_music(stage, name, at),
-        *_share(stage, name, at),
-        *_team(stage, name, at),
-        *_entity(stage, name, at),
+        *_film(world, name),
+        *_music(world, name, at),
+        *_share(world, name, at),
+        *_team(world, name, at),
+        *_entity(world, name, at),
     ]
 
 
@@ -35,14 +35,14 @@ def money(value: float) -> str:
     return f"${value:,.0f}" if value >= 100_000 else f"${value:,.2f}"
 
 
-def _film(stage: CragWorld, name: str) -> list[SheetLine]:
-    found = next((film for film in stage.films if film.title == name), None)
+def _film(world: CragWorld, name: str) -> list[SheetLine]:
+    found = next((film for film in world.films if film.title == name), None)
     if found is None:
         return []
-    cast = [stage.name(actor) for actor, _ in found.cast]
+    cast = [world.name(actor) for actor, _ in found.cast]
     won = sum(oscar.winner for oscar in found.oscars)
     return [
-        SheetLine("director", stage.name(found.director)),
+        SheetLine("director", world.name(found.director)),
         SheetLine("release date", say_day(found.released)),
         SheetLine("cast", say_list(cast)),
         SheetLine("budget", money(found.budget)),
@@ -53,9 +53,9 @@ def _film(stage: CragWorld, name: str) -> list[SheetLine]:
     ]
 
 
-def _music(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
+def _music(world: CragWorld, name: str, at: str) -> list[SheetLine]:
     lines: list[SheetLine] = []
-    for song in (s for s in stage.songs if s.name == name):
+    for song in (s for s in world.songs if s.name == name):
         lines += [
             SheetLine("author", song.author),
             SheetLine("artist", song.artist),
@@ -63,12 +63,12 @@ def _music(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
             SheetLine("album", song.album),
             SheetLine("release country", song.country),
         ]
-        for week, songs in stage.charts.items():
+        for week, songs in world.charts.items():
             if week <= at and name in songs:
                 lines.append(SheetLine("place in the chart", str(songs.index(name) + 1), week))
-    for artist in (a for a in stage.artists if a.name == name):
-        won = [g for g in stage.grammys if g.artist == name and g.year <= int(at[:4])]
-        songs = [s.name for s in stage.songs if s.artist == name and s.released <= at]
+    for artist in (a for a in world.artists if a.name == name):
+        won = [g for g in world.grammys if g.artist == name and g.year <= int(at[:4])]
+        songs = [s.name for s in world.songs if s.artist == name and s.released <= at]
         lines += [
             SheetLine("number of Grammy awards", str(len(won))),
             SheetLine("songs", say_list(songs)),
@@ -79,28 +79,28 @@ def _music(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
     return lines
 
 
-def _share(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
-    found = next((s for s in stage.shares if stage.name(s.company) == name), None)
+def _share(world: CragWorld, name: str, at: str) -> list[SheetLine]:
+    found = next((s for s in world.shares if world.name(s.company) == name), None)
     if found is None:
         return []
     day = at[:10]
-    cap = market_cap(stage, at, found.ticker) or 0.0
+    cap = market_cap(world, at, found.ticker) or 0.0
     paid = [(on, sum_) for on, sum_ in found.dividends if on <= at]
     closes = found.closes_by(at)[-3:]
     return [
         SheetLine("ticker", found.ticker),
         *(SheetLine("closing share price", money(price), on) for on, price in closes),
         SheetLine("market capitalization", money(cap), day),
-        SheetLine("price-to-earnings ratio", f"{pe_ratio(stage, at, found.ticker):g}", day),
+        SheetLine("price-to-earnings ratio", f"{pe_ratio(world, at, found.ticker):g}", day),
         SheetLine("earnings per share", f"${found.eps:,.2f}"),
         *([SheetLine("dividend", f"${sum_:,.2f} a share", on) for on, sum_ in paid[-2:]]
           or [SheetLine("dividend", "nothing so far")]),
     ]  # fmt: skip
 
 
-def _team(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
+def _team(world: CragWorld, name: str, at: str) -> list[SheetLine]:
     lines: list[SheetLine] = []
-    for game in stage.games:
+    for game in world.games:
         if name in (game.home, game.away) and is_over(game, at):
             own = game.score[0] if game.home == name else game.score[1]
             other = game.away if game.home == name else game.home
@@ -110,8 +110,8 @@ def _team(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
     return lines
 
 
-def _entity(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
-    facts, lines = stage.facts, list[SheetLine]()
+def _entity(world: CragWorld, name: str, at: str) -> list[SheetLine]:
+    facts, lines = world.facts, list[SheetLine]()
     for entity in (e for e in facts.find(name) if e.name == name):
         for attribute in facts.attributes(entity.id):
             text = say_value(attribute, facts.value(entity.id, attribute.key, at), facts)
@@ -120,7 +120,7 @@ def _entity(stage: CragWorld, name: str, at: str) -> list[SheetLine]:
     return lines
 
 
-def earlier_time(stage: CragWorld, at: str) -> str:
+def earlier_time(world: CragWorld, at: str) -> str:
     """A time before the question at which what changes was otherwise; as far as facts go back."""
     day = dt.date.fromisoformat(at[:10]) - dt.timedelta(days=1)
-    return max(f"{day}T09:00", f"{stage.today - dt.timedelta(days=1)}T00:00")
+    return max(f"{day}T09:00", f"{world.today - dt.timedelta(days=1)}T00:00")

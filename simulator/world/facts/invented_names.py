@@ -104,8 +104,8 @@ def name_capacity(pattern: str) -> int:
 def words_of(slot: str) -> tuple[str, ...]:
     """The words that may fill a slot, all different: of each theme that it names.
 
-    >>> words_of("animal|plant")[0]
-    'Badger'
+    >>> "Badger" in words_of("animal|plant")
+    True
     """
     lists = _word_lists()
     if slot == "brand":

@@ -125,7 +125,7 @@ class SessionPicture(Record, frozen=True, kw_only=True):
     gazes: tuple[Gaze | None, ...]
     """Per turn, where in the clean picture the wearer looks."""
     owners: bytes
-    """Which thing each pixel of the clean picture shows (`ground_truth`)."""
+    """Which thing each pixel of the clean picture shows (`pixel_truth`)."""
     depth: bytes
     degradation: str = "clean"
     captured: bytes | None = None

@@ -18,7 +18,7 @@ from mmrag.agents.grounded.evidence_lines import lines_about
 from mmrag.agents.grounded.passage_text import plain_markup
 from mmrag.agents.grounded.planner import Planner, entity_in_reply, plan_as_lookup
 from mmrag.agents.grounded.scene_records import Candidate, Scene
-from mmrag.agents.grounded.times_and_numbers import hour_in, moment_in, number_in, numbers_in
+from mmrag.agents.grounded.times_and_numbers import clock_time_in, moment_in, number_in, numbers_in
 from mmrag.agents.grounded.trained_heads import Weights, read_weights
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import quantities, read_date, read_value, say_number, time_of_day
@@ -239,7 +239,7 @@ def test_spoken_numbers_hours_and_days():
     said = ("a hundred euros", "fifty-five", "a dozen", "some")
     assert [number_in(t) for t in said] == [100.0, 55.0, 12.0, None]
     hours = ("half past six", "quarter to nine tonight", "8 pm", "soon")
-    assert [hour_in(t) for t in hours] == ["18:30", "20:45", "20:00", ""]
+    assert [clock_time_in(t) for t in hours] == ["18:30", "20:45", "20:00", ""]
     days = ("last March", "two years ago", "yesterday", "some day")
     then = ["2030-03", "2028-06", "2030-06-09", ""]
     assert [moment_in(t, NOW) for t in days] == then

@@ -221,7 +221,7 @@ def test_whatever_a_model_says_becomes_a_clean_reply(said, text):
 
 
 def test_ten_thousand_tokens_are_cut():
-    from mmrag.text.tokens import count_tokens
+    from mmrag.text.token_limits import count_tokens
 
     reply = ask(agent(models={"reader": ScriptedModel("word " * 10_000)}))
     assert 0 < count_tokens(reply.text) <= 75

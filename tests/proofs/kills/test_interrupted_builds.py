@@ -53,7 +53,7 @@ import json, os, signal
 import chromadb, bm25s, cv2, pyarrow.ipc, usearch.index
 from pathlib import Path
 from mmrag.passages import Chunker
-from mmrag.search.index.chroma import Database
+from mmrag.search.index.chroma import IndexCollection
 from mmrag.search.index.sources import open_source
 
 for page in open_source(sys.argv[5]).pages(0):  # whatever is imported late is imported once
@@ -75,11 +75,11 @@ def command(folder, dies_at=None):
                 os.kill(os.getpid(), signal.SIGKILL)
     sys.addaudithook(touch)
     if dies_at == "database":
-        add = Database.add
+        add = IndexCollection.add
         def dies(self, batch):
             add(self, batch)
             os.kill(os.getpid(), signal.SIGKILL)
-        Database.add = dies
+        IndexCollection.add = dies
     code = 0
     try:
         cli.build()([*sys.argv[1:], "--out", str(folder)])

@@ -104,7 +104,7 @@ def test_one_conversation_is_no_conversations(tmp_path: Path) -> None:
     assert counted("m", "hypothesis", "hypotheses").striptags() == "2 hypotheses"
 
 
-def test_findings_say_how_truthful_what_a_run_could_miss_and_what_to_mend(tmp_path: Path) -> None:
+def test_findings_say_how_truthful_what_a_run_could_miss_and_what_to_fix(tmp_path: Path) -> None:
     words = report_of(
         tmp_path, sessions=8, conditions=("clean", "low-light@1"), base=0.3, effect=lambda *_: 0.0
     )

@@ -11,7 +11,7 @@ from mmrag.search.index.page_text import MAX_HTML, MAX_TEXT, page_text, strip_ta
 from mmrag.search.web.fusion import fuse
 from mmrag.search.web.rerank import LexicalReranker
 from mmrag.search.web.words import words
-from mmrag.text.tokens import count_tokens
+from mmrag.text.token_limits import count_tokens
 
 ARTICLE = "<article><h1>Alder Kettle</h1><p>It boils one litre in ninety seconds, every time.</p>"
 

@@ -10,8 +10,8 @@ import pytest
 
 from mmrag.errors import SpecError
 from simulator.studio.places.exterior import passers_by
-from simulator.studio.places.place_builder import Builder, Setting, Subject
 from simulator.studio.places.place_kinds import PLACES
+from simulator.studio.places.place_stage import Setting, Stage, Subject
 from simulator.world.pictures.traits import Draws
 
 NAMES = {
@@ -185,7 +185,7 @@ def test_crowded_pictures_have_more_clutter() -> None:
 
 def test_the_main_thing_is_not_always_in_the_middle() -> None:
     need = Subject(NEEDS["surface"], "surface", 0.5)
-    groups = [Builder(Draws("test", seed), need).group().places for seed in range(60)]
+    groups = [Stage(Draws("test", seed), need).group().places for seed in range(60)]
     assert {sorted(places).index(places[0]) for places in groups} == {0, 1, 2, 3, 4}
 
 
@@ -206,7 +206,7 @@ def test_somebody_may_pass_by_where_there_is_room() -> None:
     """Nobody, one or a few, on their feet, no taller than people are, and within the bounds."""
     counts = []
     for seed in range(20):
-        stage = Builder(Draws("passing", seed), Subject((JAR,), "ground", 0.5))
+        stage = Stage(Draws("passing", seed), Subject((JAR,), "ground", 0.5))
         passers_by(stage, Draws("walkers", seed), (-4, 4), (6, 9))
         found = stage.done().placed
         assert {item.name for item in found} <= {"clutter"}
@@ -225,7 +225,7 @@ def test_somebody_may_pass_by_where_there_is_room() -> None:
 
 
 def test_nobody_passes_where_something_stands() -> None:
-    stage = Builder(Draws("passing", 1), Subject((JAR,), "ground", 0.5))
+    stage = Stage(Draws("passing", 1), Subject((JAR,), "ground", 0.5))
     stage.block((-9, 0, 0), (9, 20, 3))
     for seed in range(10):
         passers_by(stage, Draws("walkers", seed), (-4, 4), (6, 9))

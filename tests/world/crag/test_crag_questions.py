@@ -35,18 +35,18 @@ from simulator.world.facts.generate import generate_facts
 
 
 @pytest.fixture(scope="module")
-def stage() -> CragWorld:
+def world() -> CragWorld:
     return CragWorld(generate_facts(11, 300))
 
 
 @pytest.fixture(scope="module")
-def asked(stage: CragWorld) -> list[CragQuestion]:
-    return list(ask_questions(stage, 400))
+def asked(world: CragWorld) -> list[CragQuestion]:
+    return list(ask_questions(world, 400))
 
 
 @pytest.fixture(scope="module")
-def box(stage: CragWorld) -> dict[str, Tool]:
-    return {tool.name: tool for tool in crag_tools(stage)}
+def box(world: CragWorld) -> dict[str, Tool]:
+    return {tool.name: tool for tool in crag_tools(world)}
 
 
 def test_every_domain_has_every_form_and_all_dynamisms_come_about(
@@ -83,13 +83,13 @@ def test_the_words_of_an_answer_say_its_value(asked: list[CragQuestion]) -> None
 
 
 def test_what_a_question_needs_can_be_said_at_its_time(
-    stage: CragWorld, asked: list[CragQuestion]
+    world: CragWorld, asked: list[CragQuestion]
 ) -> None:
     for question in asked:
         for need in question.needs:
             said = [
                 line
-                for line in entity_lines(stage, need.name, question.at)
+                for line in entity_lines(world, need.name, question.at)
                 if line.noun == need.noun
             ]
             assert [line for line in said if not need.day or line.day == need.day], need
@@ -129,13 +129,13 @@ def test_the_built_in_judge_takes_the_answers_and_refuses_others(asked: list[Cra
 
 
 def test_pages_state_what_they_are_said_to_and_no_others_do(
-    stage: CragWorld, asked: list[CragQuestion]
+    world: CragWorld, asked: list[CragQuestion]
 ) -> None:
     for question in asked[:60]:
-        pages = pages_of(stage, question)
+        pages = pages_of(world, question)
         assert (len(pages), len({page.url for page in pages})) == (PAGES, PAGES)
         for number, need in enumerate(question.needs):
-            lines = entity_lines(stage, need.name, question.at)
+            lines = entity_lines(world, need.name, question.at)
             texts = {
                 line.text
                 for line in lines
@@ -155,9 +155,9 @@ def test_pages_state_what_they_are_said_to_and_no_others_do(
                     assert any(text in body for text in texts), (need, body)
 
 
-def test_recall_is_the_papers(stage: CragWorld) -> None:
-    many = list(ask_questions(stage, 300, seed=3))
-    at_50 = [answered_by(pages_of(stage, q), q) for q in many]
+def test_recall_is_the_papers(world: CragWorld) -> None:
+    many = list(ask_questions(world, 300, seed=3))
+    at_50 = [answered_by(pages_of(world, q), q) for q in many]
     by_source = {
         kg: sum(a for q, a in zip(many, at_50, strict=True) if bool(q.popularity) is kg)
         / sum(bool(q.popularity) is kg for q in many)
@@ -168,10 +168,10 @@ def test_recall_is_the_papers(stage: CragWorld) -> None:
 
 
 def test_tasks_1_and_2_get_five_of_the_first_ten(
-    stage: CragWorld, asked: list[CragQuestion]
+    world: CragWorld, asked: list[CragQuestion]
 ) -> None:
     question = asked[0]
-    pages = pages_of(stage, question)
+    pages = pages_of(world, question)
     five = five_of(pages, question, 1)
     assert len(five) == 5
     assert [pages.index(page) for page in five] == sorted(pages.index(page) for page in five)
@@ -179,11 +179,11 @@ def test_tasks_1_and_2_get_five_of_the_first_ten(
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".jsonl.bz2", ".jsonl.gz"])
-def test_rows_are_read_as_crag(stage: CragWorld, tmp_path: Path, ending: str) -> None:
+def test_rows_are_read_as_crag(world: CragWorld, tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"world{ending}"
-    assert write_rows(crag_rows(stage, 30), out) == 30
+    assert write_rows(crag_rows(world, 30), out) == 30
     again = tmp_path / f"again{ending}"
-    write_rows(crag_rows(stage, 30), again)
+    write_rows(crag_rows(world, 30), again)
     assert out.read_bytes() == again.read_bytes(), "the same rows are the same bytes"
     sessions = list(open_data(f"crag:{out}"))
     assert all(session.capture is None and session.passages for session in sessions)
@@ -204,6 +204,6 @@ def test_the_command_writes_both_editions_of_the_same_questions(tmp_path: Path) 
         assert all(page in many["search_results"][:10] for page in few["search_results"])
 
 
-def test_other_numbers_of_pages_are_refused(stage: CragWorld) -> None:
+def test_other_numbers_of_pages_are_refused(world: CragWorld) -> None:
     with pytest.raises(UsageError, match="CRAG has 5 a question"):
-        list(crag_rows(stage, 1, pages=7))
+        list(crag_rows(world, 1, pages=7))

@@ -22,7 +22,7 @@ AGENT = "crag-task2:reader=builtin"
 
 
 @pytest.fixture(scope="module")
-def stage() -> CragWorld:
+def world() -> CragWorld:
     return CragWorld(generate_facts(5, 200))
 
 
@@ -42,13 +42,13 @@ async def scores(agent: Agent, sessions: list[Session]) -> list[float]:
 
 @pytest.mark.proof("time")
 def test_with_tools_the_same_agent_answers_what_the_pages_do_not(
-    stage: CragWorld, tmp_path: Path
+    world: CragWorld, tmp_path: Path
 ) -> None:
-    write_rows(crag_rows(stage, 120), tmp_path / "q.jsonl")
+    write_rows(crag_rows(world, 120), tmp_path / "q.jsonl")
     sessions = list(open_data(f"crag:{tmp_path / 'q.jsonl'}"))
     need_kg = [s for s in sessions if s.turns[0].meta["pages_answer"] == "no"]
     assert len(need_kg) >= 30
-    with_tools = agents.create(AGENT, resources=Resources(tools=crag_tools(stage)))
+    with_tools = agents.create(AGENT, resources=Resources(tools=crag_tools(world)))
     without = agents.create(f"{AGENT},kg=off", resources=Resources())
     graded = [asyncio.run(scores(agent, need_kg)) for agent in (with_tools, without)]
     test = cluster_permutation(*graded, [s.id for s in need_kg], resamples=2000)

@@ -8,7 +8,6 @@ import numpy as np
 
 from simulator.studio.places import room
 from simulator.studio.places.furnishing import clutter, printed_labels, tabletop, workshop_and_gym
-from simulator.studio.places.place_builder import Maker, own
 from simulator.studio.places.place_materials import (
     BLACK,
     BRASS,
@@ -22,6 +21,7 @@ from simulator.studio.places.place_materials import (
     timber,
     tint,
 )
+from simulator.studio.places.place_stage import Maker, own
 from simulator.studio.solid.meshes import (
     box,
     joined,

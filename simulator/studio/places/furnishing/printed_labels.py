@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from simulator.studio.places.place_builder import Builder
 from simulator.studio.places.place_materials import PAPER, STEEL, WHITE, tint
+from simulator.studio.places.place_stage import Stage
 from simulator.studio.solid.meshes import box, joined, lathe, sheet, shifted
 from simulator.studio.solid.prints import (
     BOLD,
@@ -244,7 +244,7 @@ LIDS = (STEEL, WHITE, PAPER)
 
 
 def fill_shelf(
-    stage: Builder, draws: Draws, xs: tuple[float, float], hole: float, front: float, depth: float,
+    stage: Stage, draws: Draws, xs: tuple[float, float], hole: float, front: float, depth: float,
     z: float, high: float,
 ) -> None:  # fmt: skip
     """Fill a board with products, side by side and one behind another; `hole` is half of what is
@@ -351,7 +351,7 @@ def _prices() -> Material:
 _TAG_INK = (28.0, 28.0, 32.0)
 
 
-def _tag(stage: Builder, draws: Draws, x: float, y: float, z: float) -> None:
+def _tag(stage: Stage, draws: Draws, x: float, y: float, z: float) -> None:
     """A price tag on the board's edge."""
     ticket = showing(sheet(0.06, 0.036), draws.count("price", 0, _MANY - 1), *COVERS)
     stage.room(Part(shifted(ticket, x, y - 0.001, z - 0.038), _prices()))

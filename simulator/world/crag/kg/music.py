@@ -13,35 +13,35 @@ from simulator.world.crag.kg.name_index import NameIndex
 ATTRIBUTES = ("rank_last_week", "weeks_in_chart", "top_position", "rank")
 
 
-def search_artist(stage: CragWorld, _at: str, artist_name: str) -> list[str]:
+def search_artist(world: CragWorld, _at: str, artist_name: str) -> list[str]:
     """Artists and bands by name, best match first."""
-    return _artists(stage).search(artist_name)
+    return _artists(world).search(artist_name)
 
 
-def search_song(stage: CragWorld, _at: str, song_name: str) -> list[str]:
+def search_song(world: CragWorld, _at: str, song_name: str) -> list[str]:
     """Songs by name, best match first."""
-    return _songs(stage).search(song_name)
+    return _songs(world).search(song_name)
 
 
-def rank(stage: CragWorld, at: str, rank: int, date: str | None = None) -> Any:
+def rank(world: CragWorld, at: str, rank: int, date: str | None = None) -> Any:
     """Songs and artists of a place: of a Saturday, or of all of them."""
     if not 1 <= rank <= CHART:
         return None, None
-    weeks = [week for week in stage.charts if week <= at and date in (None, week)]
-    songs = [stage.charts[week][rank - 1] for week in weeks]
-    by_song = {song.name: song.artist for song in stage.songs}
+    weeks = [week for week in world.charts if week <= at and date in (None, week)]
+    songs = [world.charts[week][rank - 1] for week in weeks]
+    by_song = {song.name: song.artist for song in world.songs}
     return songs, [by_song[song] for song in songs]
 
 
-def chart(stage: CragWorld, at: str, date: str, attribute: str, song_name: str) -> str | None:
+def chart(world: CragWorld, at: str, date: str, attribute: str, song_name: str) -> str | None:
     """One attribute of a song in the chart of a Saturday, as the text that the public API gives."""
     if attribute not in ATTRIBUTES:
         raise UsageError(f"attribute {attribute[:40]!r}: choose {', '.join(ATTRIBUTES)}.")
-    weeks = [week for week in stage.charts if week <= at]
-    if date not in weeks or song_name not in stage.charts[date]:
+    weeks = [week for week in world.charts if week <= at]
+    if date not in weeks or song_name not in world.charts[date]:
         return None
-    places = {w: stage.charts[w].index(song_name) + 1 for w in weeks
-              if w <= date and song_name in stage.charts[w]}  # fmt: skip
+    places = {w: world.charts[w].index(song_name) + 1 for w in weeks
+              if w <= date and song_name in world.charts[w]}  # fmt: skip
     if attribute == "rank":
         return str(places[date])
     if attribute == "weeks_in_chart":
@@ -55,38 +55,38 @@ def chart(stage: CragWorld, at: str, date: str, attribute: str, song_name: str) 
 def best(category: str) -> Callable[..., list[str]]:
     """The endpoint that says who won a category in a year."""
 
-    def of_year(stage: CragWorld, at: str, year: int) -> list[str]:
-        return [g.nominee for g in _won(stage, at) if g.category == category and g.year == year]
+    def of_year(world: CragWorld, at: str, year: int) -> list[str]:
+        return [g.nominee for g in _won(world, at) if g.category == category and g.year == year]
 
     return of_year
 
 
-def count_by_artist(stage: CragWorld, at: str, artist_name: str) -> int:
+def count_by_artist(world: CragWorld, at: str, artist_name: str) -> int:
     """How many awards an artist has won."""
-    return sum(g.artist == artist_name for g in _won(stage, at))
+    return sum(g.artist == artist_name for g in _won(world, at))
 
 
-def count_by_song(stage: CragWorld, at: str, song_name: str) -> int:
+def count_by_song(world: CragWorld, at: str, song_name: str) -> int:
     """How many awards a song has won."""
-    return sum(g.nominee == song_name for g in _won(stage, at))
+    return sum(g.nominee == song_name for g in _won(world, at))
 
 
-def years_by_artist(stage: CragWorld, at: str, artist_name: str) -> list[int]:
+def years_by_artist(world: CragWorld, at: str, artist_name: str) -> list[int]:
     """The years in which an artist won."""
-    return sorted({g.year for g in _won(stage, at) if g.artist == artist_name})
+    return sorted({g.year for g in _won(world, at) if g.artist == artist_name})
 
 
-def all_awarded(stage: CragWorld, at: str) -> list[str]:
+def all_awarded(world: CragWorld, at: str) -> list[str]:
     """Every Best New Artist, the latest first."""
-    new = [g.nominee for g in _won(stage, at) if g.category == "Best New Artist"]
+    new = [g.nominee for g in _won(world, at) if g.category == "Best New Artist"]
     return list(dict.fromkeys(reversed(new)))
 
 
 def of_artist(attribute: str) -> Callable[..., Any]:
     """The endpoint that gives an attribute of an artist or a band."""
 
-    def answer(stage: CragWorld, _at: str, artist_name: str) -> Any:
-        return getattr(_artist(stage, artist_name), attribute, None)
+    def answer(world: CragWorld, _at: str, artist_name: str) -> Any:
+        return getattr(_artist(world, artist_name), attribute, None)
 
     return answer
 
@@ -94,44 +94,44 @@ def of_artist(attribute: str) -> Callable[..., Any]:
 def of_song(attribute: str) -> Callable[..., str | None]:
     """The endpoint that gives an attribute of a song that is out."""
 
-    def answer(stage: CragWorld, at: str, song_name: str) -> str | None:
-        found = (s for s in stage.songs if s.name == song_name and s.released <= at)
+    def answer(world: CragWorld, at: str, song_name: str) -> str | None:
+        found = (s for s in world.songs if s.name == song_name and s.released <= at)
         return getattr(next(found, None), attribute, None)
 
     return answer
 
 
-def members(stage: CragWorld, _at: str, band_name: str) -> list[str] | None:
+def members(world: CragWorld, _at: str, band_name: str) -> list[str] | None:
     """The members of a band."""
-    found = _artist(stage, band_name)
+    found = _artist(world, band_name)
     return list(found.members) if found else None
 
 
-def lifespan(stage: CragWorld, at: str, artist_name: str) -> list[str | None]:
+def lifespan(world: CragWorld, at: str, artist_name: str) -> list[str | None]:
     """Birth and death; nobody of the stage has died."""
-    return [of_artist("begin")(stage, at, artist_name), None]
+    return [of_artist("begin")(world, at, artist_name), None]
 
 
-def works(stage: CragWorld, at: str, artist_name: str) -> list[str] | None:
+def works(world: CragWorld, at: str, artist_name: str) -> list[str] | None:
     """The songs of an artist."""
-    if _artist(stage, artist_name) is None:
+    if _artist(world, artist_name) is None:
         return None
-    return [s.name for s in stage.songs if s.artist == artist_name and s.released <= at]
+    return [s.name for s in world.songs if s.artist == artist_name and s.released <= at]
 
 
-def _won(stage: CragWorld, at: str) -> list[Grammy]:
-    return [grammy for grammy in stage.grammys if grammy.year <= int(at[:4])]
+def _won(world: CragWorld, at: str) -> list[Grammy]:
+    return [grammy for grammy in world.grammys if grammy.year <= int(at[:4])]
 
 
-def _artist(stage: CragWorld, name: str) -> Artist | None:
-    return next((artist for artist in stage.artists if artist.name == name), None)
-
-
-@lru_cache(maxsize=4)
-def _artists(stage: CragWorld) -> NameIndex:
-    return NameIndex(artist.name for artist in stage.artists)
+def _artist(world: CragWorld, name: str) -> Artist | None:
+    return next((artist for artist in world.artists if artist.name == name), None)
 
 
 @lru_cache(maxsize=4)
-def _songs(stage: CragWorld) -> NameIndex:
-    return NameIndex(song.name for song in stage.songs)
+def _artists(world: CragWorld) -> NameIndex:
+    return NameIndex(artist.name for artist in world.artists)
+
+
+@lru_cache(maxsize=4)
+def _songs(world: CragWorld) -> NameIndex:
+    return NameIndex(song.name for song in world.songs)

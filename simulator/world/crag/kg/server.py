@@ -25,7 +25,7 @@ SECONDS = 10.0
 TIME_HEADER = "query-time"
 
 
-def kg_app(stage: CragWorld, hosts: Sequence[str] = ()) -> Any:
+def kg_app(world: CragWorld, hosts: Sequence[str] = ()) -> Any:
     """The API as an ASGI application, answering to loopback names and `hosts`."""
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
@@ -46,7 +46,7 @@ def kg_app(stage: CragWorld, hosts: Sequence[str] = ()) -> Any:
                 return JSONResponse({"detail": str(error)}, 422)
             try:
                 at = request.headers.get(TIME_HEADER)
-                found = await asyncio.to_thread(ask, stage, endpoint, arguments, at)
+                found = await asyncio.to_thread(ask, world, endpoint, arguments, at)
             except UsageError as error:
                 return JSONResponse({"detail": str(error)}, 400)
             return JSONResponse({"result": found})
@@ -59,11 +59,11 @@ def kg_app(stage: CragWorld, hosts: Sequence[str] = ()) -> Any:
     )
 
 
-def serve_kg(stage: CragWorld, at: socket.socket, hosts: Sequence[str] = ()) -> None:
+def serve_kg(world: CragWorld, at: socket.socket, hosts: Sequence[str] = ()) -> None:
     """Answer at a listening socket until interrupted."""
     from mmrag.local_server import serve
 
-    serve(kg_app(stage, hosts), at, ws="none", timeout_keep_alive=5)
+    serve(kg_app(world, hosts), at, ws="none", timeout_keep_alive=5)
 
 
 async def _body(request: Any) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from simulator.world.crag.crag_world import CragWorld, Game
 MOST_GAMES = 50
 
 
-def soccer(stage: CragWorld, at: str, date: str, team_name: str | None = None) -> Any:
+def soccer(world: CragWorld, at: str, date: str, team_name: str | None = None) -> Any:
     """A row for each team of each game."""
     found: dict[str, dict[str, Any]] = {}
-    for game in _games(stage, "soccer", date):
+    for game in _games(world, "soccer", date):
         for team, other, own, against in (
             (game.home, game.away, 0, 1),
             (game.away, game.home, 1, 0),
@@ -35,10 +35,10 @@ def soccer(stage: CragWorld, at: str, date: str, team_name: str | None = None) -
     return _columns(found)
 
 
-def nba(stage: CragWorld, at: str, date: str, team_name: str | None = None) -> Any:
+def nba(world: CragWorld, at: str, date: str, team_name: str | None = None) -> Any:
     """A row for each game."""
     found: dict[str, dict[str, Any]] = {}
-    for game in _games(stage, "nba", date):
+    for game in _games(world, "nba", date):
         if team_name not in (None, game.home, game.away):
             continue
         points = game.score if is_over(game, at) else (None, None)
@@ -56,9 +56,9 @@ def nba(stage: CragWorld, at: str, date: str, team_name: str | None = None) -> A
     return _columns(found)
 
 
-def plays(stage: CragWorld, at: str, game_ids: list[str]) -> Any:
+def plays(world: CragWorld, at: str, game_ids: list[str]) -> Any:
     """A row for each basket."""
-    wanted = [g for g in stage.games if g.sport == "nba" and g.id in game_ids and is_over(g, at)]
+    wanted = [g for g in world.games if g.sport == "nba" and g.id in game_ids and is_over(g, at)]
     rows = [
         {"game_id": game.id, "period": (minute - 1) // 12 + 1, "minute": minute,
          "team": team, "points": points}
@@ -74,10 +74,10 @@ def is_over(game: Game, at: str) -> bool:
     return f"{game.date}T{hour:02d}:00" <= at
 
 
-def _games(stage: CragWorld, sport: str, date: str) -> list[Game]:
+def _games(world: CragWorld, sport: str, date: str) -> list[Game]:
     if len(date) not in (4, 7, 10) or not date.replace("-", "").isdigit():
         raise UsageError(f"date {date[:20]!r}: write YYYY-MM-DD, YYYY-MM or YYYY.")
-    found = [g for g in stage.games if g.sport == sport and g.date.startswith(date)]
+    found = [g for g in world.games if g.sport == sport and g.date.startswith(date)]
     return found[:MOST_GAMES] if len(date) == 10 else found
 
 

@@ -14,8 +14,8 @@ from simulator.world.facts.fact_wording import say_day, say_list
 
 def _share(s: Occasion, many: int = 1) -> list[tuple[Stock, str, str]]:
     """Shares with the name and the popularity of the company."""
-    found = s.draw.sample(s.stage.shares, many)
-    return [(share, s.stage.name(share.company), s.facts.entity(share.company).popularity)
+    found = s.draw.sample(s.world.shares, many)
+    return [(share, s.world.name(share.company), s.facts.entity(share.company).popularity)
             for share in found]  # fmt: skip
 
 
@@ -29,7 +29,7 @@ def _by_ticker(name: str, function: str, *path: str | int) -> tuple[Call, Call]:
 
 def _price_now(s: Occasion) -> Drawn:
     [(share, name, popularity)] = _share(s)
-    price = price_at(s.stage, share, s.at)
+    price = price_at(s.world, share, s.at)
     return Drawn(
         query=f"What is the current share price of {name}?", answer=money(price),
         others=(f"{price} dollars",), value=price, popularity=popularity,
@@ -79,8 +79,8 @@ def _founded(s: Occasion) -> Drawn:
 
 
 def _paying(s: Occasion, pays: bool) -> tuple[Stock, str, str]:
-    share = s.draw.pick([share for share in s.stage.shares if bool(share.dividends) is pays])
-    return share, s.stage.name(share.company), s.facts.entity(share.company).popularity
+    share = s.draw.pick([share for share in s.world.shares if bool(share.dividends) is pays])
+    return share, s.world.name(share.company), s.facts.entity(share.company).popularity
 
 
 def _dividend_days(s: Occasion) -> Drawn:
@@ -118,7 +118,7 @@ def _all_dividends(s: Occasion) -> Drawn:
 
 def _caps(s: Occasion) -> Drawn:
     two = _share(s, 2)
-    caps = {name: market_cap(s.stage, s.at, share.ticker) or 0.0 for share, name, _ in two}
+    caps = {name: market_cap(s.world, s.at, share.ticker) or 0.0 for share, name, _ in two}
     best = max(caps, key=lambda name: caps[name])
     first, second = caps
     return Drawn(
@@ -148,7 +148,7 @@ def _chiefs_birth(s: Occasion) -> Drawn:
 
 def _buys(s: Occasion) -> Drawn | None:
     [(share, name, popularity)] = _share(s)
-    price = price_at(s.stage, share, s.at)
+    price = price_at(s.world, share, s.at)
     sum_ = s.draw.pick((500, 1000, 2000, 5000, 10_000))
     many = int(sum_ / price + 1e-9)
     return None if many < 2 else Drawn(

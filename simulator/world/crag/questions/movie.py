@@ -15,12 +15,12 @@ def _film_call(film: Film, *path: str | int) -> Call:
 
 
 def _films(s: Occasion, many: int = 1) -> list[Film]:
-    return s.draw.sample(s.stage.films, many)
+    return s.draw.sample(s.world.films, many)
 
 
 def _director(s: Occasion) -> Drawn:
     [film] = _films(s)
-    name = s.stage.name(film.director)
+    name = s.world.name(film.director)
     return Drawn(
         query=s.draw.pick((f"Who directed {film.title}?", f"Who is the director of {film.title}?")),
         answer=name, value=[name], popularity=film.popularity,
@@ -42,11 +42,11 @@ def _released(s: Occasion) -> Drawn:
 
 def _film_of_year(s: Occasion) -> Drawn | None:
     [film] = _films(s)
-    year, name = film.released[:4], s.stage.name(film.director)
-    same = [f for f in s.stage.films if f.director == film.director and f.released[:4] == year]
+    year, name = film.released[:4], s.world.name(film.director)
+    same = [f for f in s.world.films if f.director == film.director and f.released[:4] == year]
     if len(same) > 1:
         return None
-    place = [f.id for f in s.stage.films if f.director == film.director].index(film.id)
+    place = [f.id for f in s.world.films if f.director == film.director].index(film.id)
     person = ("movie_get_person_info", {"person_name": name}, (0, "directed_movies", place))
     title = ("movie_get_movie_info_by_id", {"movie_id": {"$": 0}}, ("title",))
     return Drawn(
@@ -58,7 +58,7 @@ def _film_of_year(s: Occasion) -> Drawn | None:
 
 def _cast(s: Occasion) -> Drawn:
     [film] = _films(s)
-    names = [s.stage.name(actor) for actor, _ in film.cast]
+    names = [s.world.name(actor) for actor, _ in film.cast]
     return Drawn(
         query=f"Who is in the cast of {film.title}?", answer=say_list(names), value=sorted(names),
         others=(", ".join(names), say_list(names[::-1])), popularity=film.popularity,
@@ -82,8 +82,8 @@ def _revenues(s: Occasion) -> Drawn:
 
 def _directed(s: Occasion) -> Drawn:
     [film] = _films(s)
-    name = s.stage.name(film.director)
-    theirs = [f for f in s.stage.films if f.director == film.director]
+    name = s.world.name(film.director)
+    theirs = [f for f in s.world.films if f.director == film.director]
     return Drawn(
         query=f"How many films has {name} directed so far?", answer=str(len(theirs)),
         value=len(theirs), popularity=s.facts.entity(film.director).popularity,
@@ -95,7 +95,7 @@ def _directed(s: Occasion) -> Drawn:
 
 def _directors_birth(s: Occasion) -> Drawn:
     [film] = _films(s)
-    name, born = s.stage.name(film.director), str(s.facts.value(film.director, "born", s.at))
+    name, born = s.world.name(film.director), str(s.facts.value(film.director, "born", s.at))
     director = _film_call(film, "crew", "job=Director", 0, "name")
     return Drawn(
         query=f"When was the director of {film.title} born?", answer=say_day(born),
@@ -120,8 +120,8 @@ def _gap(s: Occasion) -> Drawn | None:
 
 def _wrong_director(s: Occasion) -> Drawn:
     [film] = _films(s)
-    right = s.stage.name(film.director)
-    wrong = s.draw.pick([p.name for p in s.stage.people if p.name != right])
+    right = s.world.name(film.director)
+    wrong = s.draw.pick([p.name for p in s.world.people if p.name != right])
     return Drawn(
         query=f"In which year did {wrong} direct {film.title}?", answer=INVALID,
         others=(f"{film.title} was directed by {right}, not by {wrong}.",),

@@ -11,7 +11,7 @@ from simulator.world.facts.fact_wording import say_day, say_list
 
 
 def _song(s: Occasion) -> Song:
-    return s.draw.pick(s.stage.songs)
+    return s.draw.pick(s.world.songs)
 
 
 def _song_call(song: Song, of: str) -> Call:
@@ -28,10 +28,10 @@ def _author(s: Occasion) -> Drawn:
 
 
 def _place(s: Occasion) -> Drawn:
-    week = max(w for w in s.stage.charts if w <= s.at)
+    week = max(w for w in s.world.charts if w <= s.at)
     rank = s.draw.between(1, 10)
-    name = s.stage.charts[week][rank - 1]
-    song = next(one for one in s.stage.songs if one.name == name)
+    name = s.world.charts[week][rank - 1]
+    song = next(one for one in s.world.songs if one.name == name)
     return Drawn(
         query=f"Which song is on place {rank} of the chart this week?", answer=name, value=name,
         popularity=song.popularity,
@@ -43,7 +43,7 @@ def _place(s: Occasion) -> Drawn:
 
 def _works(s: Occasion) -> Drawn:
     name = _song(s).artist
-    songs = [one.name for one in s.stage.songs if one.artist == name and one.released <= s.at]
+    songs = [one.name for one in s.world.songs if one.artist == name and one.released <= s.at]
     return Drawn(
         query=f"Which songs has {name} released so far?", answer=say_list(songs),
         others=(", ".join(songs), say_list(songs[::-1])), value=sorted(songs),
@@ -55,11 +55,11 @@ def _works(s: Occasion) -> Drawn:
 
 
 def _artist(s: Occasion, name: str) -> Artist:
-    return next(artist for artist in s.stage.artists if artist.name == name)
+    return next(artist for artist in s.world.artists if artist.name == name)
 
 
 def _grammys(s: Occasion, name: str) -> int:
-    return sum(g.artist == name and g.year <= int(s.at[:4]) for g in s.stage.grammys)
+    return sum(g.artist == name and g.year <= int(s.at[:4]) for g in s.world.grammys)
 
 
 def _grammy_call(name: str) -> Call:
@@ -67,7 +67,7 @@ def _grammy_call(name: str) -> Call:
 
 
 def _more_grammys(s: Occasion) -> Drawn | None:
-    a, b = s.draw.sample(s.stage.artists, 2)
+    a, b = s.draw.sample(s.world.artists, 2)
     won = {name: _grammys(s, name) for name in (a.name, b.name)}
     if won[a.name] == won[b.name]:
         return None
@@ -82,7 +82,7 @@ def _more_grammys(s: Occasion) -> Drawn | None:
 
 
 def _count_grammys(s: Occasion) -> Drawn:
-    grammy = s.draw.pick(s.stage.grammys)
+    grammy = s.draw.pick(s.world.grammys)
     won = _grammys(s, grammy.artist)
     return Drawn(
         query=f"How many Grammy awards has {grammy.artist} won?", answer=str(won), value=won,
@@ -94,7 +94,7 @@ def _count_grammys(s: Occasion) -> Drawn:
 
 def _authors_birth(s: Occasion) -> Drawn | None:
     song = _song(s)
-    person = next((p for p in s.stage.people if p.name == song.author), None)
+    person = next((p for p in s.world.people if p.name == song.author), None)
     if person is None:
         return None
     born = str(s.facts.value(person.id, "born", s.at))
@@ -126,7 +126,7 @@ def _age(s: Occasion) -> Drawn | None:
 
 def _wrong_artist(s: Occasion) -> Drawn:
     song = _song(s)
-    wrong = s.draw.pick([a.name for a in s.stage.artists if a.name != song.author])
+    wrong = s.draw.pick([a.name for a in s.world.artists if a.name != song.author])
     return Drawn(
         query=f"When did {wrong} write the song {song.name}?", answer=INVALID,
         others=(f"{song.name} was written by {song.author}, not by {wrong}.",),
@@ -137,7 +137,7 @@ def _wrong_artist(s: Occasion) -> Drawn:
 
 
 def _members(s: Occasion) -> Drawn:
-    band = s.draw.pick([artist for artist in s.stage.artists if artist.members])
+    band = s.draw.pick([artist for artist in s.world.artists if artist.members])
     return Drawn(
         query=f"Who are the members of {band.name}?", answer=say_list(band.members),
         others=(", ".join(band.members),), value=sorted(band.members), popularity=band.popularity,

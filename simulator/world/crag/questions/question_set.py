@@ -51,19 +51,19 @@ class CragQuestion(Record, frozen=True, kw_only=True):
     needs: tuple[PageNeed, ...]
 
 
-def ask_questions(stage: CragWorld, count: int, seed: int = 0) -> Iterator[CragQuestion]:
+def ask_questions(world: CragWorld, count: int, seed: int = 0) -> Iterator[CragQuestion]:
     """So many questions: templates in turn, so that every form and dynamism comes about."""
     if count < 1:
         raise UsageError(f"{count} questions: ask for one at least.")
     asked: set[str] = set()
-    order = Draw(stage.facts.seed, "crag", seed).shuffled(
+    order = Draw(world.facts.seed, "crag", seed).shuffled(
         (*FINANCE, *SPORTS, *MUSIC, *MOVIE, *OPEN)
     )
     for number in range(count):
         for again in range(_TRIES):  # where all of a template are asked, the next has its turn
             template = order[(number + again // _EACH) % len(order)]
-            draw = Draw(stage.facts.seed, "crag", seed, number, again)
-            scene = Occasion(stage, draw, _time(stage, draw))
+            draw = Draw(world.facts.seed, "crag", seed, number, again)
+            scene = Occasion(world, draw, _time(world, draw))
             drawn = _made(template, scene)
             if drawn is not None and drawn.query not in asked:
                 asked.add(drawn.query)
@@ -96,7 +96,7 @@ def _asked(id_: str, template: QuestionTemplate, scene: Occasion, drawn: Drawn) 
     )
 
 
-def _time(stage: CragWorld, draw: Draw) -> str:
+def _time(world: CragWorld, draw: Draw) -> str:
     """A moment of the three days on which people ask."""
-    day = stage.today + dt.timedelta(days=draw.below(3))
+    day = world.today + dt.timedelta(days=draw.below(3))
     return f"{day}T{draw.between(7, 22):02d}:{draw.below(60):02d}:{draw.below(60):02d}"

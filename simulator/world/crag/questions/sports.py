@@ -11,7 +11,7 @@ from simulator.world.facts.fact_wording import say_day, say_list
 
 def _game(s: Occasion, sport: str = "") -> Game:
     """A game that is over."""
-    return s.draw.pick([g for g in s.stage.games if is_over(g, s.at) and sport in ("", g.sport)])
+    return s.draw.pick([g for g in s.world.games if is_over(g, s.at) and sport in ("", g.sport)])
 
 
 def _score_call(game: Game, team: str) -> Call:
@@ -53,7 +53,7 @@ def _met(s: Occasion) -> Drawn:
 
 def _home_teams(s: Occasion) -> Drawn:
     day = _game(s, "nba").date
-    games = [g for g in s.stage.games if g.sport == "nba" and g.date == day]
+    games = [g for g in s.world.games if g.sport == "nba" and g.date == day]
     if not all(is_over(g, s.at) for g in games):
         raise IndexError(day)
     names = [g.home for g in games]
@@ -68,7 +68,7 @@ def _home_teams(s: Occasion) -> Drawn:
 
 def _better(s: Occasion) -> Drawn | None:
     game = _game(s, "nba")
-    others = [g for g in s.stage.games if g.sport == "nba" and g.date == game.date
+    others = [g for g in s.world.games if g.sport == "nba" and g.date == game.date
               and g.id != game.id and is_over(g, s.at)]  # fmt: skip
     other = s.draw.pick(others)
     a, b = (game.home, game.score[0]), (other.home, other.score[0])
@@ -85,8 +85,8 @@ def _better(s: Occasion) -> Drawn | None:
 
 
 def _goals(s: Occasion) -> Drawn:
-    team = s.draw.pick(s.stage.teams["soccer"])
-    games = [g for g in s.stage.games if team in (g.home, g.away) and is_over(g, s.at)][-3:]
+    team = s.draw.pick(s.world.teams["soccer"])
+    games = [g for g in s.world.games if team in (g.home, g.away) and is_over(g, s.at)][-3:]
     goals = sum(g.score[0] if g.home == team else g.score[1] for g in games)
     first, last = games[0].date, games[-1].date
     return Drawn(
@@ -99,7 +99,7 @@ def _goals(s: Occasion) -> Drawn:
 
 def _opponents_goals(s: Occasion) -> Drawn:
     game = _game(s, "soccer")
-    later = [g for g in s.stage.games if g.sport == "soccer" and g.date != game.date
+    later = [g for g in s.world.games if g.sport == "soccer" and g.date != game.date
              and game.away in (g.home, g.away) and is_over(g, s.at)]  # fmt: skip
     other = s.draw.pick(later)
     goals = other.score[0] if other.home == game.away else other.score[1]

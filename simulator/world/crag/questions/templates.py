@@ -59,9 +59,9 @@ def days_of(iso: str) -> tuple[str, ...]:
 class Occasion:
     """The stage as of a question, with that question's own randomness."""
 
-    def __init__(self, stage: CragWorld, draw: Draw, at: str) -> None:
-        self.stage = stage
-        self.facts = stage.facts
+    def __init__(self, world: CragWorld, draw: Draw, at: str) -> None:
+        self.world = world
+        self.facts = world.facts
         self.draw = draw
         self.at = at
         self.today = dt.date.fromisoformat(at[:10])

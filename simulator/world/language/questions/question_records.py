@@ -8,7 +8,7 @@ from mmrag.records import Record, Reference, Turn
 from simulator.world.language.answer_program import AnswerKind
 
 Program = list[Any]
-"""An expression `[op, argument, …]` over the facts; JSON (see `language/program.py`)."""
+"""An expression `[op, argument, …]` over the facts; JSON (see `language/answer_program.py`)."""
 
 FORMS = ("plain", "condition", "set", "post-processing", "false-premise")
 """CRAG's question types beside CRAG-MM's six."""

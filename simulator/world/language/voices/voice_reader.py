@@ -144,8 +144,8 @@ def describe_voices(names: Iterable[str]) -> str:
 
     >>> describe_voices(["elm", "alder"])
     'open voices alder and elm'
-    >>> describe_voices(["larch", "alder"])
-    'open voice alder, held-out voice larch (mixed: the slices by voice tell them apart)'
+    >>> describe_voices(["hazel", "alder"])
+    'open voice alder, held-out voice hazel (mixed: the slices by voice tell them apart)'
     """
     kinds: dict[str, list[str]] = {}
     for name in sorted(names):

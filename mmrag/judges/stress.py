@@ -20,7 +20,7 @@ FOLDER = Path(str(files("mmrag.judges"))) / "data" / "stress"
 HALVES = ("open", "held")
 
 
-class AdversarialPair(Record, frozen=True, kw_only=True):
+class StressPair(Record, frozen=True, kw_only=True):
     """A question with its references, a reply, and what a fair person says of the reply."""
 
     angle: str
@@ -40,7 +40,7 @@ class AdversarialPair(Record, frozen=True, kw_only=True):
         )
 
 
-class AngleResult(Record, frozen=True, kw_only=True):
+class Angle(Record, frozen=True, kw_only=True):
     """What a judge made of the pairs of one angle."""
 
     name: str
@@ -56,7 +56,7 @@ class AngleResult(Record, frozen=True, kw_only=True):
     """Wilson's 95 % interval of the share judged rightly."""
 
 
-def read_pairs(half: str, *, limit: int | None = None) -> list[AdversarialPair]:
+def read_pairs(half: str, *, limit: int | None = None) -> list[StressPair]:
     """The pairs of a half or of `both`, as far as they are there; at most `limit` of an angle."""
     if half not in (*HALVES, "both"):
         raise UsageError(f"{half!r} is not a half of the suite; choose open, held or both.")
@@ -64,7 +64,7 @@ def read_pairs(half: str, *, limit: int | None = None) -> list[AdversarialPair]:
     paths = [path for name in names if (path := FOLDER / f"{name}.jsonl").is_file()]
     if not paths:
         raise UsageError(f"the {half} half of the suite is not installed; choose another half.")
-    found: list[AdversarialPair] = []
+    found: list[StressPair] = []
     taken: dict[str, int] = {}
     for path in paths:
         for pair in _read(path):
@@ -74,7 +74,7 @@ def read_pairs(half: str, *, limit: int | None = None) -> list[AdversarialPair]:
     return found
 
 
-def tally(pairs: Sequence[AdversarialPair], outcomes: Sequence[Outcome]) -> list[AngleResult]:
+def tally(pairs: Sequence[StressPair], outcomes: Sequence[Outcome]) -> list[Angle]:
     """One line for each angle, in the order of their names."""
     by_angle: dict[str, list[tuple[Outcome, Outcome]]] = {}
     for pair, said in zip(pairs, outcomes, strict=True):
@@ -82,10 +82,10 @@ def tally(pairs: Sequence[AdversarialPair], outcomes: Sequence[Outcome]) -> list
     return [_angle(name, by_angle[name]) for name in sorted(by_angle)]
 
 
-def total_result(angles: Sequence[AngleResult]) -> AngleResult:
+def sum_angles(angles: Sequence[Angle]) -> Angle:
     """All angles as one."""
     n, right = sum(a.n for a in angles), sum(a.right for a in angles)
-    return AngleResult(
+    return Angle(
         name="all",
         n=n,
         right=right,
@@ -96,9 +96,9 @@ def total_result(angles: Sequence[AngleResult]) -> AngleResult:
     )
 
 
-def _angle(name: str, cases: Sequence[tuple[Outcome, Outcome]]) -> AngleResult:
+def _angle(name: str, cases: Sequence[tuple[Outcome, Outcome]]) -> Angle:
     right = sum(_merged(true) == _merged(said) for true, said in cases)
-    return AngleResult(
+    return Angle(
         name=name,
         n=len(cases),
         right=right,
@@ -118,9 +118,9 @@ def _interval(right: int, n: int) -> tuple[float | None, float | None]:
     return found.low, found.high
 
 
-def _read(path: Path) -> list[AdversarialPair]:
+def _read(path: Path) -> list[StressPair]:
     try:
         lines = path.read_bytes().split(b"\n")
-        return [msgspec.json.decode(line, type=AdversarialPair) for line in lines if line.strip()]
+        return [msgspec.json.decode(line, type=StressPair) for line in lines if line.strip()]
     except (OSError, msgspec.MsgspecError) as error:
         raise DataError(f"{path.name} cannot be read ({error}); install mmrag again.") from error

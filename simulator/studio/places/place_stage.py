@@ -92,7 +92,7 @@ class Group(NamedTuple):
     """The largest side of the main one."""
 
 
-class Builder:
+class Stage:
     """Furniture, clutter, spots and eyes of one setting; equal draws give equal stages."""
 
     def __init__(self, draws: Draws, need: Subject) -> None:
