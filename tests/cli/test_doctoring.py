@@ -37,3 +37,14 @@ def test_the_doctor_finds_it_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     except Unavailable as error:
         pytest.skip(str(error))
     assert doctoring.examine()["smollm2"] == weights.VERSION
+
+
+@pytest.mark.parametrize(
+    ("found", "said"), [("/usr/bin/chromium", "/usr/bin/chromium"), ("", "missing (only browser")]
+)
+def test_the_doctor_says_where_chromium_is(
+    capsys: pytest.CaptureFixture[str], found: str, said: str
+) -> None:
+    doctoring.print_findings(doctoring.examine() | {"chromium": found})
+    (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("chromium")]
+    assert line.split(maxsplit=1)[1].startswith(said)

@@ -9,7 +9,7 @@ from ui_parts import write_run
 
 from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
-from simulator.terminal.rich_text import show_markdown
+from simulator.terminal.rich_text import as_html, as_text, show_markdown
 
 SAID = "### A against B\n\n<details><summary>All</summary>\n\n| a | b |\n|---|--:|\n| **1** | 2 |\n"
 
@@ -35,3 +35,8 @@ def test_a_run_is_called_by_its_name_whatever_that_holds(tmp_path: Path) -> None
     show_markdown(comparison_markdown(compare_runs(sides)), drawn)
     assert names[0] in " ".join(drawn.getvalue().split())
     assert "\u202e" not in drawn.getvalue()
+
+
+def test_brackets_are_text() -> None:
+    assert as_text("see [bold]x[/bold] [1]") == "see [bold]x[/bold] [1]"
+    assert "[bold]x[/bold]" in as_html("[bold]x[/bold]")
