@@ -95,6 +95,19 @@ def test_links_and_scripts_lead_somewhere() -> None:
     assert not broken, broken
 
 
+def test_modules_that_are_named_are_there() -> None:
+    others = {"my_agent.py", "pycragapi.py", "utils/retriever.py"}  # a user's, CRAG's, a kit's
+    rooms = ("mmrag", "simulator", "ui", "scripts", "tests")
+    there = [f"/{path}" for room in rooms for path in (ROOT / room).rglob("*.py")]
+    lacking = {
+        f"{path.name}: {name}"
+        for path in TEXTS
+        for name in re.findall(r"`([\w/]+\.py)`", path.read_text())
+        if name not in others and not any(one.endswith(f"/{name}") for one in there)
+    }
+    assert not lacking
+
+
 def test_tests_that_are_named_are_there() -> None:
     """A promise whose test is not there is tested by nothing."""
     known = "".join(path.read_text() for path in ROOT.glob("tests/**/*.py"))
