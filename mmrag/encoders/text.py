@@ -181,6 +181,8 @@ class TextEncoder:
                 for row, i in enumerate(some):
                     at = np.array([-1 if w is None else w for w in cut.word_ids(i)], np.int64)
                     inside = at >= 0
+                    if not inside.any():  # only signs that the tokenizer drops: what begins the
+                        inside[0], at[0] = True, 0  # text stands for them
                     found[i] = ContextualPieces(
                         states[row][: len(at)][inside], at[inside], whole[row]
                     )
