@@ -310,3 +310,33 @@ _TURN = re.compile(
     r"(?i)(?:[,;:]|\.\.\.|\s-+\s|\s)\s*\b(?:but|however|although|though|yet|still|nevertheless|anyway"
     r"|that\s+said|so\s+my\s+(?:best\s+)?guess)\b[,:]?\s+|\s-+\s|\.\.\.\s*|(?<=\w):\s+"
 )
+_UNSURE = re.compile(
+    r"""(?ix)
+      (?:\bi(?:'m|\s+am)\s+|\bam\s+|^\W*)(?:(?:really|honestly|still|just)\s+)?
+        (?:not\s+(?:\S+\s+){0,2}?(?:sure|certain|positive)|unsure|uncertain)\b
+    | \bi\s+(?:can't|cannot|can\s+not|couldn't)\s+(?:be\s+(?:\w+\s+)?(?:sure|certain)|tell|say)\b
+    | \bi\s+(?:don't|do\s+not)\s+(?:really\s+)?know\b | \b(?:it's\s+)?hard\s+to\s+(?:say|tell)\b
+    """
+)
+_LEAD = re.compile(
+    r"(?i)(?:[\W_]|\b(?:but|though|so|well|hmm+|if\s+i\s+had\s+to\s+guess|i(?:'d|\s+would)\s+(?:say|guess)|i"
+    r"\s+(?:think|guess|believe|suppose)(?!\s+so\b)|probably|perhaps|maybe|possibly|it(?:'s|\s+is)\s+"
+    r"(?:probably|possibly))\b)+"
+)
+
+_ECHO = re.compile(r"^[^.!?]*\?")
+"""The question said again."""
+
+
+def without_doubt(text: str) -> str | None:
+    """What a cleaned reply says beside that it is not sure; None where it is not in doubt.
+
+    >>> without_doubt("I'm not sure, but I think yes."), without_doubt("Not sure, maybe.")
+    ('yes.', '')
+    >>> without_doubt("It is not safe.")
+    """
+    if not _UNSURE.search(text):
+        return None
+    rest = _UNSURE.sub(" ", _ECHO.sub("", text))
+    led = _LEAD.match(rest)
+    return rest[led.end() :] if led else rest

@@ -80,7 +80,7 @@ def test_one_by_one_and_together_agree(judge: BuiltinJudge) -> None:
 def test_verdict_carries_exact_score_and_id(judge: BuiltinJudge) -> None:
     verdict = judge.judge_many([item("Which city is this?", "Paris", "paris.")])[0]
     assert (verdict.outcome, verdict.exact, verdict.score) == (Outcome.PERFECT, True, 1.0)
-    assert verdict.judge.startswith("builtin/8+")
+    assert verdict.judge.startswith("builtin/9+")
 
 
 @pytest.mark.parametrize("references", [[], [""], ["  ", "\n"], ["nan"], ["NaN"]])
@@ -333,3 +333,27 @@ def test_reasons_say_what_was_read(judge: BuiltinJudge) -> None:
     )
     assert said.reason == "rule: yes was wanted, no was said"
     assert guessed.reason.startswith("trees: p(correct) = ")
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        ("I'm not sure, but yes.", "Yes"),
+        ("I'm not 100% sure, but I think so.", "Yes"),
+        ("Not sure, probably yes.", "Yes"),
+        ("I can't be certain, but yes, it is cheaper.", "Yes"),
+        ("I'm not sure, but no.", "No"),
+        ("I don't know for sure, but I don't think so.", "No"),
+        ("I'm not sure. It isn't, I think.", "No"),
+        ("the dealer's? I'm not sure, maybe.", ""),
+        ("cheaper? I am not certain.", ""),
+    ],
+)
+def test_doubt_turns_no_answer_round_and_is_none(judge, reply, says):
+    question = "Is this flag cheaper online than at the dealer's?"
+    for truth in ("Yes", "No"):
+        item = JudgeItem(question=question, references=(truth,), prediction=reply)
+        want = (
+            Outcome.MISSING if not says else Outcome.PERFECT if truth == says else Outcome.INCORRECT
+        )
+        assert judge.judge_many([item])[0].outcome is want

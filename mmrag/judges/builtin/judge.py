@@ -37,7 +37,7 @@ from mmrag.text.lexicon import phrases
 from mmrag.text.normalise import plain, same_signs, words
 from mmrag.text.refusals import ENGLISH, declines, missing_in
 
-VERSION = 8
+VERSION = 9
 SURE = 0.9
 """Below this chance of either side the judge calls itself unsure."""
 WARY = 1.0
@@ -185,7 +185,8 @@ def judge_by_rules(item: JudgeItem, extractor: Extractor) -> tuple[Outcome, str]
     said = reading if claimed == text else Parsed(claimed, is_plain=True)
     if (ruling := first_ruling(target, said)) is not None:
         right = Outcome.PERFECT if ruling.exactly else Outcome.ACCEPTABLE
-        return right if ruling.correct else Outcome.INCORRECT, f"rule: {ruling.reason}"
+        wrong = Outcome.MISSING if ruling.declines else Outcome.INCORRECT
+        return right if ruling.correct else wrong, f"rule: {ruling.reason}"
     return reading
 
 

@@ -64,6 +64,8 @@ class Ruling(NamedTuple):
     reason: str
     exactly: bool = True
     """False where a right reply is rougher than the reference, so that it is acceptable only."""
+    declines: bool = False
+    """Whether a reply that is not right is missing instead of wrong."""
 
 
 Check = Callable[[Parsed, Sequence[Parsed], Parsed], Ruling | None]

@@ -17,8 +17,7 @@ from mmrag.text.times import Years, era, is_time, numeric_dates, same_time, time
 
 def quantity(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
     """References that are one number or measure each, and a reply that tells such a quantity."""
-    bare = all(map(_only_quantity, known))
-    if not bare or another_attribute(set(asked.roots), set(said.roots)):
+    if not all(map(_only_quantity, known)) or another_attribute(set(asked.roots), set(said.roots)):
         return None
     counted = bool(_COUNTED.search(asked.text))
     wanted = [q._replace(year=q.year and not counted) for r in known for q in r.quantities]

@@ -10,6 +10,7 @@ from mmrag.judges.builtin.parsed_text import Parsed, parse_short
 from mmrag.text.lexicon import AUXILIARIES, NEGATIONS, phrases, stem, word_set
 from mmrag.text.normalise import sentences
 from mmrag.text.opposites import another_attribute, opposed
+from mmrag.text.refusals import without_doubt
 
 
 def yes_or_no(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | None:
@@ -21,9 +22,11 @@ def yes_or_no(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling | 
         return None
     if None in wanted and len({reading.words[0][:4] for reading in known}) > 1:
         return None  # but "False" and "Falsehood" are one
-    way = polarity(asked, said)
+    doubted = without_doubt(said.raw)
+    said = said if doubted is None else parse_short(doubted)
+    way = polarity(asked, said) if said.words else None
     if way is None:
-        return None
+        return None if doubted is None else Ruling(False, "says neither yes nor no", declines=True)
     told = [word == "yes" for word in said.words if word in _PLAIN]
     if told and told[0] == way and (not way) in told[1:] and len(said.words) < 25:
         return Ruling(False, "says both yes and no")
@@ -100,8 +103,7 @@ def _compared(asked: Parsed, said: Parsed) -> bool | None:
     reverse = opposed({quality}, said.stems)
     if first == second or (not reverse and quality not in said.stems):
         return None
-    turns = len(_NEGATIVE.findall(said.raw)) + reverse + (second < first)
-    return turns % 2 == 0
+    return (len(_NEGATIVE.findall(said.raw)) + reverse + (second < first)) % 2 == 0
 
 
 def _stated(asked: Parsed, said: Parsed) -> bool | None:
@@ -119,10 +121,8 @@ def _stated(asked: Parsed, said: Parsed) -> bool | None:
     rest = parse_short(text[copula.end() :]) if copula else said
     again = about & {rest.roots[i] for i in rest.places}
     if copula and asked.words[0] in _BE and rest.words and len(said.words) <= 8 and not again:
-        beside = _MORE.search(asked.raw) or (
-            _LOOKS.search(rest.raw) and not _LOOKS.search(asked.raw)
-        )
-        return None if beside else False  # "They are fruits", asked whether they are vegetables
+        looks = _LOOKS.search(rest.raw) and not _LOOKS.search(asked.raw)
+        return None if looks or _MORE.search(asked.raw) else False  # "They are fruits", not roots
     predicate = {asked.roots[i] for i in asked.places[-1:]}
     opened = len(said.words) > 1 and said.words[0] in _PRONOUNS and said.roots[1] in about
     return True if again & predicate or opened else None
@@ -186,9 +186,7 @@ _ALONE = phrases(r"\b(?:alone|exclusively|solely|nothing but|nothing else than)\
 _ANY = phrases(r"^\W*(?:is|are|was|were) there any\b|\bany\b")
 _THINGS = phrases(r"\W*\w+(?:,\s\w+){0,4},? and \w+\W*")
 _THAN = phrases(r"\W*(?:is|are|was|were) (.+?) (?:more |less )?(\w+) than (.+?)\W*$")
-_CONTRAST = re.compile(
-    r"(?i)\bnot\s+(?:only|just|merely|to\s+mention)\b|\bno\s+doubt\b|\bif only\b"
-)
+_CONTRAST = phrases(r"\bnot (?:only|just|merely|to mention)\b|\bno doubt\b|\bif only\b")
 _EMPHATIC = re.compile(r"(?i)[,;]\s*no\W*$")
 _SURE = phrases(
     r"\W*(?:sure|surely|of course|very|exactly|always|naturally|obviously|clearly|quite|totally"
@@ -219,5 +217,5 @@ _NO_AT_ALL = phrases(
 )
 _SO_IT_IS = phrases(
     r"(?:\bso |:\s*)(?:it|they|he|she|you|there|this|that) (?:does|do|is|are|can|did|was|were|has"
-    r"|have|may)(n'?t| not)?\W*$"
+    r"|have|may)(n'?t| not)?\W*$|^\W*i (?:think|believe|guess|suppose) so\W*$"
 )
