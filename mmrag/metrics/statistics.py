@@ -153,7 +153,7 @@ def cluster_permutation(
         p=(above + ties / 2) / (1 + resamples) if len(moving) else 1.0,
         n=len(a),
         clusters=count,
-        detectable=None if error is None else minimum_detectable_effect(error),
+        detectable=minimum_detectable_effect(error) if error else None,
     )
 
 
@@ -186,8 +186,8 @@ def _tested(difference: Floats, size: Floats, p: float) -> SignificanceResult:
     if not whole:
         return SignificanceResult(difference=0.0, p=1.0, n=0)
     mean, detectable = float(difference.sum() / whole), None
-    if many > 1:
-        residual = np.square(difference - mean * size).sum()
+    residual = np.square(difference - mean * size).sum()
+    if many > 1 and residual > 1e-12:  # where nothing varies it is not known what could be seen
         detectable = minimum_detectable_effect(float(np.sqrt(many / (many - 1) * residual) / whole))
     still = not difference.any()
     return SignificanceResult(

@@ -218,3 +218,11 @@ def test_columns_without_items_or_differences() -> None:
 def test_shapes_must_match() -> None:
     with pytest.raises(UsageError, match="one shape"):
         cluster_permutations(np.zeros((3, 2)), np.zeros((3, 1)))
+
+
+def test_what_could_be_seen_is_not_known_where_nothing_varies():
+    [same] = cluster_permutations([[0.0], [0.0], [0.0]], [[2], [1], [3]])
+    assert same.detectable is None
+    [other] = cluster_permutations([[1.0], [0.0], [0.0]], [[2], [1], [3]])
+    assert other.detectable > 0
+    assert cluster_permutation([1.0, 0.0], [1.0, 0.0], ["a", "b"]).detectable is None

@@ -104,7 +104,7 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
     flips = one["flips"]
     lines += [
         "",
-        f"Flipped turns: {flips['lost']} lost, {flips['won']} won "
+        f"Of {flips['pairs']:,} turns asked on both sides {flips['lost']} lost, {flips['won']} won "
         f"(McNemar p {format_figure(flips['mcnemar_p'], 'p')}).",
     ]
     return [*lines, *_slices(one), "", "</details>"]
