@@ -3,10 +3,10 @@
     python scripts/train_reader.py               # writes mmrag/agents/grounded/data
     python scripts/train_reader.py --leave elm   # trains without a voice and judges on it
 
-What is asked are the needs of the open voices, ways of one more author, and CRAG's questions; what
-is read are lines of their pages and of a KG (`scripts/reader/`), about the things of worlds that
-are made for it. Torch on the CPU, one seed:
-the same bytes each time on one processor, in minutes.
+What is asked are the needs of the open voices and of five that only readers learn from, ways of one
+more author, and CRAG's questions; what is read are lines of their pages and of a KG
+(`scripts/reader/`), about the things of worlds that are made for it. Torch on the CPU, one seed:
+the same bytes each time on one processor, in half an hour.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mmrag.agents.grounded.contextual_vectors import WordVectorCache
 from mmrag.encoders import text_encoders
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.language.voices.voice_reader import OPEN, voice
+from simulator.world.language.voices.voice_reader import OPEN, Voice, voice
 
 SEED, WORLD, THINGS = 24, 500_100, 1200
 """Of the training, and of the world that it is about: no world of a report."""
@@ -38,6 +38,9 @@ ROUNDS = (SEED, SEED + 1)
 
 CRAG = 1500
 """Questions of CRAG's kind, about a world of their own."""
+
+MORE = Path(__file__).parent / "reader" / "voices"
+"""Voices that no world speaks in."""
 
 KEPT = 100_000
 """Texts whose vectors are kept: all of them."""
@@ -54,6 +57,7 @@ def main() -> None:
     states = WordVectorCache(text_encoders.create("minilm"), KEPT)
     facts = generate_facts(WORLD, THINGS)
     voices = [voice(name) for name in OPEN if name != leave]
+    voices += [Voice(folder) for folder in sorted(MORE.iterdir()) if folder.is_dir()]
     authors = [(v, n) for n in ROUNDS for v in (*voices, Wordings(n))]
     asked, results = crag(CRAG)
     material = training.Material(
@@ -80,7 +84,10 @@ def judge(name: str, facts: FactBase, states: WordVectorCache, made: trained_hea
         kind, key = q.keys[0]
         if kind:
             page = {k: of[0] for (of_kind, k), of in lines.items() if of_kind == kind}
-            seen = [one.whole for one in states.of([s.text for s in page.values()])]
+            seen = [
+                trained_heads.encode_line(one, made)
+                for one in states.of([s.text for s in page.values()])
+            ]
             kinds = [
                 trained_heads.kind_of(read_stated_value(s.text[s.start : s.end]))
                 for s in page.values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,13 +25,18 @@ from mmrag.agents.grounded.trained_heads import (
     FORMAT,
     GRAMS,
     KINDS,
+    MIDDLING,
+    PIECES,
     SLOTS,
     UNITS,
     Weights,
     find_values,
     kind_of,
     ngram_buckets,
+    project_pieces,
+    unit_rows,
 )
+from mmrag.encoders.text import ContextualPieces
 from reader.needs import Asked
 from reader.pages import Bank, Stated
 
@@ -43,6 +48,11 @@ UNSTATED = 0.15
 """How often a page says nothing of what is asked."""
 ALIKE = 4.0
 """What the likeness of a question and a line counts at first."""
+PIECE, WORTH, SHARP = 96, 12.0, 6.0
+"""Numbers kept of a word piece (with all 384 birch was read no better), what the likeness of all
+of a question's is worth at first, and how fast their shares come to differ."""
+PROJECTED = 40_000
+"""Word pieces by which it is chosen what is kept of them."""
 IDLE = 24
 """Lines that state nothing beside those that do."""
 
@@ -70,6 +80,9 @@ class Heads(nn.Module):
         self.line = nn.Linear(size, SHARED, bias=False)
         self.kind = nn.Embedding(len(KINDS) + UNITS, SHARED)
         self.alike = nn.Parameter(torch.full((SLOTS,), ALIKE))
+        self.shares = nn.Linear(2 * size, SLOTS, bias=False)
+        nn.init.zeros_(self.shares.weight)
+        self.worth = nn.Parameter(torch.full((SLOTS,), 1.0))
         self.drop = nn.Dropout(DROPPED)
 
     def forward(self, seen: Tensor, bags: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
@@ -86,6 +99,15 @@ class Heads(nn.Module):
         slots = torch.stack([slot(asks) for slot in self.slots], 1)
         return self.program(torch.cat([does, asks], 1)), slots
 
+    def fits(self, k: int, asked: AskedBatch, slots: Tensor, page: Page) -> Tensor:
+        """How well each line of a page states attribute `k` of each question; first: none does."""
+        says = self.line(SCALE * self.drop(page.rows)) + self.kind(page.kinds)
+        fits = slots @ says.T + self.alike[k] * (asked.whole @ page.rows.T)
+        likest = torch.einsum("qwd,npd->qwnp", asked.words, page.words).amax(3)
+        shares = torch.softmax(SHARP * self.shares(asked.pieces)[..., k] + asked.mask, 1)
+        fits = fits + WORTH * self.worth[k] * (shares[:, None] @ (likest - MIDDLING))[:, 0]
+        return torch.cat([torch.zeros(len(fits), 1), fits + page.mask], 1)
+
 
 SCALE = 4.0
 """What unit vectors are multiplied by, so that the layers start with inputs of a fair size."""
@@ -100,49 +122,87 @@ def questions(
     lines = _Lines(material, states, Weights(valued, ()))
     programs = sorted({q.program for q in material.asked})
     number = {program: i for i, program in enumerate(programs)}
-    texts = {t for q in material.asked for t in (q.text, *q.before)}
-    whole = {t: s.whole for t, s in zip(sorted(texts), states.of(sorted(texts), 32), strict=True)}
-    size = len(lines.rows[0])
-    nothing = np.zeros(size, np.float32)
-    seen = torch.tensor(
-        np.stack(
-            [
-                np.concatenate(
-                    [whole[t] for t in (q.text, *q.before[:BEFORE])]
-                    + [nothing] * (BEFORE - len(q.before[:BEFORE]))
-                )
-                for q in material.asked
-            ]
-        )
-    )
-    bags = [torch.tensor(ngram_buckets(q.text)) for q in material.asked]
-    heads = Heads(len(programs), size)
+    texts = sorted({t for q in material.asked for t in (q.text, *q.before)})
+    seen = Questions(dict(zip(texts, states.of(texts, 32), strict=True)), lines.to)
+    heads = Heads(len(programs), len(lines.to))
     optimiser = torch.optim.AdamW(heads.parameters(), lr=RATE, weight_decay=0.02)
-    order = list(range(len(material.asked)))
+    order = list(material.asked)
     for turn in range(PASSES):
         r.shuffle(order)
         for group in optimiser.param_groups:
             group["lr"] = RATE * (1 - turn / PASSES)
         for start in range(0, len(order), BATCH):
-            some = order[start : start + BATCH]
-            asked = [material.asked[i] for i in some]
-            logits, slots = heads(SCALE * seen[some], [bags[i] for i in some])
+            asked = order[start : start + BATCH]
+            said = seen.of(asked)
+            logits, slots = heads(SCALE * said.context, said.bags)
             target = torch.tensor([number[q.program] for q in asked])
             loss = f.cross_entropy(logits, target, label_smoothing=0.05)
             for k, share in enumerate((1.0, 0.5, 1.0)):
                 rows = [i for i, q in enumerate(asked) if q.keys[k][0]]
-                if rows:
-                    page = lines.draw([asked[i].keys[k] for i in rows], r)
-                    says = heads.line(SCALE * heads.drop(page.rows)) + heads.kind(page.kinds)
-                    alike = page.rows @ seen[some][rows, :size, None]
-                    fits = (says * slots[rows, k, None]).sum(-1) + page.mask
-                    fits = fits + heads.alike[k] * alike[..., 0]
-                    none = torch.zeros(len(rows), 1)
-                    loss = loss + share * f.cross_entropy(torch.cat([none, fits], 1), page.right)
+                for page in lines.draw([asked[i].keys[k] for i in rows], r):
+                    some = [rows[i] for i in page.asked]
+                    fits = heads.fits(k, said.some(some), slots[some, k], page)
+                    lost = f.cross_entropy(fits, page.right, reduction="sum")
+                    loss = loss + share * lost / len(rows)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-    return _arrays(heads) | {"programs": np.array(programs)}
+    return arrays(heads) | {"programs": np.array(programs), "word.to": lines.to}
+
+
+class AskedBatch(NamedTuple):
+    """Questions of one batch."""
+
+    context: Tensor
+    """The vector of each and of those before it."""
+    bags: Sequence[Tensor]
+    whole: Tensor
+    pieces: Tensor
+    """Their word pieces in full."""
+    words: Tensor
+    """The same in few numbers."""
+    mask: Tensor
+    """What to add where there is no piece."""
+
+    def some(self, rows: list[int]) -> AskedBatch:
+        long = int((self.mask[rows] == 0).sum(1).max())
+        return AskedBatch(
+            self.context[rows], [self.bags[i] for i in rows], self.whole[rows],
+            self.pieces[rows, :long], self.words[rows, :long], self.mask[rows, :long],
+        )  # fmt: skip
+
+
+class Questions:
+    """Questions as the encoder sees them."""
+
+    def __init__(self, seen: dict[str, ContextualPieces], to: np.ndarray) -> None:
+        self._whole = {text: torch.tensor(one.whole) for text, one in seen.items()}
+        self._bags = {text: torch.tensor(ngram_buckets(text)) for text in seen}
+        self._pieces = {t: unit_rows(one).astype(np.float16) for t, one in seen.items()}
+        self._words = {t: project_pieces(one, to, len(one.rows)) for t, one in seen.items()}
+        self._whole[""] = torch.zeros(len(to))
+
+    def of(self, asked: Sequence[Asked]) -> AskedBatch:
+        texts = [q.text for q in asked]
+        before = [[*q.before[:BEFORE], *[""] * BEFORE][:BEFORE] for q in asked]
+        whole = torch.stack([self._whole[t] for t in texts])
+        earlier = [torch.cat([self._whole[t] for t in of]) for of in before]
+        mask = _padded([np.zeros((len(self._pieces[t]), 1), np.float32) for t in texts], -1e9)
+        return AskedBatch(
+            torch.cat([whole, torch.stack(earlier)], 1),
+            [self._bags[t] for t in texts],
+            whole,
+            _padded([self._pieces[t] for t in texts]),
+            _padded([self._words[t] for t in texts]),
+            mask[..., 0],
+        )
+
+
+def _padded(rows: Sequence[np.ndarray], by: float = 0.0) -> Tensor:
+    filled = np.full((len(rows), max(map(len, rows)), rows[0].shape[1]), by, np.float32)
+    for i, one in enumerate(rows):
+        filled[i, : len(one)] = one
+    return torch.tensor(filled)
 
 
 class _Lines:
@@ -154,8 +214,10 @@ class _Lines:
             | {s.text for s in material.idle}
         )
         at = {text: i for i, text in enumerate(texts)}
-        self.rows = [s.whole for s in states.of(texts, 32)]
-        self._rows = torch.tensor(np.stack(self.rows))
+        seen = states.of(texts, 32)
+        self._rows = torch.tensor(np.stack([one.whole for one in seen]))
+        self.to = _directions(seen)
+        self._words = line_pieces(seen, self.to)
         stating = [s for bank in material.banks for of in bank.values() for s in of]
         values = {s.text: read_stated_value(s.text[s.start : s.end]) for s in stating}
         for s in material.idle:  # as the reader sees it, who looks for a value in every line
@@ -168,36 +230,58 @@ class _Lines:
                 self._of.setdefault(kind, {}).setdefault(key, []).extend(at[s.text] for s in of)
         self._idle = [at[s.text] for s in material.idle]
 
-    def draw(self, keys: Sequence[tuple[str, str]], r: random.Random) -> _Page:
-        """A page for each attribute."""
-        pages: list[list[int]] = []
-        right: list[int] = []
-        for kind, key in keys:
+    def draw(self, keys: Sequence[tuple[str, str]], r: random.Random) -> Iterator[Page]:
+        """A page for each kind of thing, and where on it each attribute is stated."""
+        idle = r.choices(self._idle, k=IDLE)
+        asked: dict[str, list[int]] = {}
+        for i, (kind, _) in enumerate(keys):
+            asked.setdefault(kind, []).append(i)
+        for kind, of in asked.items():
             said = self._of[kind]
-            page = [r.choice(said[other]) for other in said]
-            place = list(said).index(key)
-            if r.random() < UNSTATED:
-                del page[place]
-                place = -1
-            pages.append([*page, *r.choices(self._idle, k=IDLE)])
-            right.append(place + 1)
-        longest = max(map(len, pages))
-        mask = torch.tensor([[0.0] * len(p) + [-1e9] * (longest - len(p)) for p in pages])
-        filled = torch.tensor([p + [p[0]] * (longest - len(p)) for p in pages])
-        return _Page(self._rows[filled], self._kinds[filled], mask, torch.tensor(right))
+            page = torch.tensor([*(r.choice(lines) for lines in said.values()), *idle])
+            places = {key: place for place, key in enumerate(said)}
+            right = torch.tensor([places[keys[i][1]] for i in of])
+            is_stated = torch.tensor([r.random() >= UNSTATED for _ in of])
+            mask = torch.zeros(len(of), len(page))
+            mask[~is_stated, right[~is_stated]] = -1e9
+            yield Page(
+                of, self._rows[page], self._kinds[page], self._words[page], mask,
+                torch.where(is_stated, right + 1, 0),
+            )  # fmt: skip
 
 
-class _Page(NamedTuple):
-    """Pages to choose a line from: what there is, what to add to fits, and where the right line
-    is; 0 is nowhere."""
+def line_pieces(seen: Sequence[ContextualPieces], to: np.ndarray) -> Tensor:
+    """Word pieces of lines as they are run; shorter lines end in nothing."""
+    found = torch.zeros(len(seen), PIECES, PIECE)
+    for i, one in enumerate(seen):
+        made = project_pieces(one, to)
+        found[i, : len(made)] = torch.tensor(made)
+    return found
 
+
+class Page(NamedTuple):
+    """A page to choose lines from."""
+
+    asked: list[int]
+    """Which questions are asked of it."""
     rows: Tensor
     kinds: Tensor
+    words: Tensor
     mask: Tensor
+    """What to add to fits: some questions are to find nothing."""
     right: Tensor
+    """Where the right line is for each; 0 is nowhere."""
 
 
-def _arrays(heads: Heads) -> dict[str, np.ndarray]:
+def _directions(seen: Sequence[ContextualPieces]) -> np.ndarray:
+    """The directions in which words differ most, in half precision, as they are run."""
+    rows = np.concatenate([unit_rows(one)[:, : len(one.whole)] for one in seen])
+    some = rows[:: max(1, len(rows) // PROJECTED)]
+    _, turned = np.linalg.eigh(some.T @ some)
+    return turned[:, : -PIECE - 1 : -1].astype(np.float16).astype(np.float32)
+
+
+def arrays(heads: Heads) -> dict[str, np.ndarray]:
     """The layers as they are run, on unit vectors."""
     found: dict[str, Tensor] = {
         "program.w": heads.program.weight.T,
@@ -207,6 +291,8 @@ def _arrays(heads: Heads) -> dict[str, np.ndarray]:
         "line.w": SCALE * heads.line.weight.T,
         "kind.w": heads.kind.weight,
         "alike": heads.alike,
+        "word.asks": SHARP * heads.shares.weight.T,
+        "word.worth": WORTH * heads.worth,
     }
     for name, layer, bag in zip(("asks", "does"), heads.seen, heads.grams, strict=True):
         found[f"{name}.seen"] = SCALE * layer.weight.T

@@ -6,7 +6,7 @@ import datetime as dt
 import math
 import threading
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -22,8 +22,10 @@ from mmrag.agents.grounded.passage_text import NAME, comparable_name
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
 from mmrag.agents.grounded.trained_heads import (
+    EncodedLine,
     Weights,
     analyse_question,
+    encode_line,
     find_values,
     kind_of,
     read_weights,
@@ -34,10 +36,6 @@ from mmrag.agents.grounded.values import DATE, Value, read_value
 from mmrag.records import Record
 from mmrag.search.web.words import words
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 _READ = 512
 """Most lines that are looked at closely: those that share words with the question first."""
 
@@ -46,23 +44,26 @@ SIZES = frozenset({"number", "year", "date", "clock"})
 ANY = SIZES | {"name", "text", "list"}
 """Kinds of value that can be what is looked for."""
 
-_NEAR = 2.0
-"""How much worse than the best a line may fit and still be read as saying the same."""
+_NEAR = 3.0
+"""How much worse than the best a line may fit and still be read as saying the same; one as much
+worse as that has 1/e of a vote."""
 
-_LEAST = -1.0
+_LEAST = -3.0
 """A worse fit is no answer. At 0 nothing is as probable; how sure to be is weighed later."""
 
 _WORD = 0.5
 """What a word in common counts, beside the trained fit."""
 
-_ASIDE = 2.0
-"""What a line counts less that stands on the page of another thing."""
+_ASIDE = 3.0
+"""How much less a line fits that stands on the page of another thing: none of them has a vote
+beside a line of the thing's own page."""
 
 _STALE = 420.0
 """Days after which a value that is asked for as of now is no longer worth much."""
 
 _KEPT = 8192
-"""Lines of which is remembered what the encoder makes of them: some 13 MB."""
+"""Lines of which is remembered what the encoder makes of them: some 35 MB, 50 at
+most."""
 
 
 class FoundValue(Record, frozen=True, kw_only=True):
@@ -89,9 +90,10 @@ class ValuePlace(Record, frozen=True, kw_only=True):
 
 
 class _SeenLine(NamedTuple):
-    """What is kept of a line: vectors of all its words would take thirty times the memory."""
+    """What is kept of a line: all that the encoder makes of its words would take ten times the
+    memory."""
 
-    whole: NDArray[np.float32]
+    encoded: EncodedLine
     places: list[tuple[int, int]]
 
 
@@ -114,7 +116,7 @@ class LineMatcher:
         valued = [one for line in self._parts(lines, weights) if (one := _valued(line))]
         if not valued:
             return []
-        seen = [one.whole for one in self._seen([line.text for line, _ in valued], weights)]
+        seen = [one.encoded for one in self._seen([line.text for line, _ in valued], weights)]
         said = frozenset(words(plan.masked))
         fit = score_lines(asked, seen, [kind_of(value) for _, value in valued], weights)
         found = [
@@ -144,8 +146,7 @@ class LineMatcher:
                 found |= {t: self._lines.get(t) for t in missing}
                 new = [t for t in missing if found[t] is None]
                 for text, one in zip(new, word_vectors(self._encoder, new), strict=True):
-                    # a copy, or the vectors of its whole batch would stay
-                    made = _SeenLine(one.whole.copy(), find_values(text, one, weights))
+                    made = _SeenLine(encode_line(one, weights), find_values(text, one, weights))
                     found[text] = made
                     self._lines.put(text, made)
         return [one for t in texts if (one := found[t]) is not None]
@@ -221,9 +222,10 @@ class AttributeFinder:
             return None
         best = places[0]
         near = [p for p in places if p.fit > best.fit - _NEAR and p.value.kind == best.value.kind]
+        near = [p for p in near if best.line.is_aside or not p.line.is_aside]
         rival = next((p for p in places if p.value.key != best.value.key), None)
         margin = 0.5 if rival is None else min(0.5, (best.fit - rival.fit) / 8)
-        match = min(1 / (1 + math.exp(-best.fit)), self.plan.sure)
+        match = min(1 / (1 + math.exp(-best.fit / _NEAR)), self.plan.sure)
         agreement = 1.0
         if not best.line.is_dated:
             near, agreement = _strongest(near)
@@ -344,7 +346,7 @@ def _strongest(near: Sequence[ValuePlace]) -> tuple[list[ValuePlace], float]:
     votes: dict[str, dict[str, float]] = {}
     for place in near:
         votes.setdefault(place.value.key, {}).setdefault(
-            place.line.evidence, math.exp(place.fit - near[0].fit)
+            place.line.evidence, math.exp((place.fit - near[0].fit) / _NEAR)
         )
     weights = {value: sum(of.values()) for value, of in votes.items()}
     best = max(weights, key=lambda v: (weights[v], v))

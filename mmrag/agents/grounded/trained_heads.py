@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mmrag.agents.grounded.contextual_vectors import (
-    WordVectorCache,
-    by_word,
-    spans_of,
-)
+from mmrag.agents.grounded.contextual_vectors import LAYERS, WordVectorCache, by_word, spans_of
 from mmrag.agents.grounded.values import Value
 from mmrag.errors import DataError
 
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
     from mmrag.encoders.text import ContextualPieces
 
 FILE = Path(__file__).parent / "data" / "reader.safetensors"
-FORMAT = "mmrag reader 4"
+FORMAT = "mmrag reader 5"
 
 BEFORE = 2
 """Questions before the one at hand that count."""
@@ -52,6 +48,15 @@ STRONG = 2.0
 AROUND = 2
 """Words on either side of a word by which it is told whether it is part of a value."""
 
+PIECES = 24
+"""Word pieces of a line that are set beside a question's: 98 in 100 of the voices' lines have no
+more."""
+
+MIDDLING = 0.5
+"""Taken from the likeness of word pieces, so that a line that shares nothing in particular fits
+worse than none: of a question and a line that have nothing to do with each other the likest are .4
+alike."""
+
 
 class Weights(NamedTuple):
     """Arrays by name, and the programs that questions come to, as JSON."""
@@ -60,13 +65,32 @@ class Weights(NamedTuple):
     programs: tuple[str, ...]
 
 
+class AskedAttribute(NamedTuple):
+    """One attribute that a question asks for: what a line that states it is like."""
+
+    whole: NDArray[np.float32]
+    """Its product with a line's vector tells how well the two fit."""
+    pieces: NDArray[np.float32]
+    """The question's word pieces by `project_pieces`."""
+    worth: NDArray[np.float32]
+    """What each of them adds to the fit of a line that has it too."""
+
+
 class QuestionAnalysis(NamedTuple):
     """What the heads make of a question."""
 
     programs: NDArray[np.float32]
     """How probable each program is."""
-    slots: NDArray[np.float32]
-    """For each attribute that a program may read, what a line that states it is like."""
+    slots: tuple[AskedAttribute, ...]
+    """The attributes that a program may read."""
+
+
+class EncodedLine(NamedTuple):
+    """A line of a page as far as it is needed to tell what it states."""
+
+    whole: NDArray[np.float32]
+    pieces: NDArray[np.float16]
+    """Its first `PIECES` word pieces by `project_pieces`, in half precision."""
 
 
 @lru_cache(maxsize=2)
@@ -103,20 +127,52 @@ def analyse_question(
 ) -> QuestionAnalysis:
     """A masked question after others, the last first → what it comes to."""
     w = weights.arrays
-    seen = [one.whole for one in states.of([text, *before[:BEFORE]], rows=1)]
+    asked, *earlier = states.of([text, *before[:BEFORE]], rows=1)
+    seen = [asked.whole, *(one.whole for one in earlier)]
     seen += [np.zeros_like(seen[0])] * (1 + BEFORE - len(seen))
     bag = ngram_buckets(text)
     x = np.concatenate(seen)
-    words = 1 / np.sqrt(len(bag))
+    even = 1 / np.sqrt(len(bag))
     a, b = (
-        np.maximum(x @ w[f"{t}.seen"] + w[f"{t}.grams"][bag].sum(0) * words + w[f"{t}.bias"], 0)
+        np.maximum(x @ w[f"{t}.seen"] + w[f"{t}.grams"][bag].sum(0) * even + w[f"{t}.bias"], 0)
         for t in ("asks", "does")
     )
     logits = np.concatenate([b, a]) @ w["program.w"] + w["program.b"]
-    raised = np.exp(logits - logits.max())
     slots = np.einsum("h,shd->sd", a, w["slot.w"]) + w["slot.b"]
-    alike = np.outer(w["alike"], seen[0])  # a line is also like the question as it stands
-    return QuestionAnalysis(raised / raised.sum(), np.concatenate([slots, alike], axis=1))
+    alike = np.outer(w["alike"], asked.whole)  # a line is also like the question as it stands
+    wholes = np.concatenate([slots, alike], axis=1)
+    worth = _shares(unit_rows(asked) @ w["word.asks"]) * w["word.worth"]
+    pieces = project_pieces(asked, w["word.to"], most=len(asked.rows))
+    return QuestionAnalysis(
+        _shares(logits),
+        tuple(AskedAttribute(z, pieces, c) for z, c in zip(wholes, worth.T, strict=True)),
+    )
+
+
+def unit_rows(seen: ContextualPieces) -> NDArray[np.float32]:
+    """Word pieces, each layer's vector of length one."""
+    layers = seen.rows.reshape(len(seen.rows), len(LAYERS), -1)
+    lengths = np.linalg.norm(layers, axis=2, keepdims=True)
+    return (layers / np.maximum(lengths, 1e-6)).reshape(len(seen.rows), -1)
+
+
+def project_pieces(
+    seen: ContextualPieces, to: NDArray[np.float32], most: int = PIECES
+) -> NDArray[np.float32]:
+    """Word pieces in few numbers, of length one: form and neighbours, which lower layers tell."""
+    made = seen.rows[:most, : len(to)] @ to
+    return made / np.maximum(np.linalg.norm(made, axis=1, keepdims=True), 1e-6)
+
+
+def encode_line(seen: ContextualPieces, weights: Weights) -> EncodedLine:
+    """What is needed of a line; copies, or all that came from the encoder with it would stay."""
+    pieces = project_pieces(seen, weights.arrays["word.to"]).astype(np.float16)
+    return EncodedLine(seen.whole.copy(), pieces)
+
+
+def _shares(x: NDArray[np.float32]) -> NDArray[np.float32]:
+    raised = np.exp(x - x.max(0))
+    return raised / raised.sum(0)
 
 
 def kind_of(value: Value) -> int:
@@ -129,16 +185,21 @@ def kind_of(value: Value) -> int:
 
 
 def score_lines(
-    asked: NDArray[np.float32],
-    lines: Sequence[NDArray[np.float32]],
-    kinds: Sequence[int],
-    weights: Weights,
+    asked: AskedAttribute, lines: Sequence[EncodedLine], kinds: Sequence[int], weights: Weights
 ) -> list[float]:
-    """How well lines with values of some kinds state what is asked; 0 is as good as nothing."""
+    """How well lines with values of some kinds state what is asked; 0 is as good as nothing.
+
+    A line fits by what it means as a whole, and by each word of the question that it has, or has
+    one like: by the whole alone what it was not trained to tell apart is mixed up.
+    """
     w = weights.arrays
-    seen = np.stack(lines)
+    seen = np.stack([line.whole for line in lines])
     rows = np.concatenate([seen @ w["line.w"] + w["kind.w"][list(kinds)], seen], axis=1)
-    return [float(fit) for fit in rows @ asked]
+    pieces = np.concatenate([line.pieces for line in lines]).astype(np.float32)
+    starts = np.cumsum([0, *(len(line.pieces) for line in lines[:-1])])
+    likest = np.maximum.reduceat(pieces @ asked.pieces.T, starts, axis=0)
+    fits = rows @ asked.whole + (likest - MIDDLING) @ asked.worth
+    return [round(float(fit), 4) for fit in fits]  # lines of the same text fit the same
 
 
 def find_values(text: str, seen: ContextualPieces, weights: Weights) -> list[tuple[int, int]]:

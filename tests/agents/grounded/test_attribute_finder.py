@@ -137,6 +137,13 @@ def test_most_sources_win(read):
     assert read("how heavy is this book", pages=(*PAGES, wrong)) == "420 g"
 
 
+def test_a_thing_s_own_page_is_not_outvoted_by_others(read):
+    own = page("The Glass Orchard", "The Glass Orchard weighs 420 g.")
+    says = "Salt and Marrow is a novel. The Glass Orchard weighs 999 g."
+    others = [page("Salt and Marrow", says, url=f"https://{x}.example/2") for x in "abc"]
+    assert read("how heavy is this book", pages=(own, *others)) == "420 g"
+
+
 def test_of_two_values_of_one_day_the_one_that_stood_before_is_taken(read):
     bikes = (
         page("Gorse Tourer", "Price (5 May 2030): $90", url="https://b.example/1"),
@@ -147,7 +154,18 @@ def test_of_two_values_of_one_day_the_one_that_stood_before_is_taken(read):
 
 
 @pytest.mark.parametrize(
-    "question", ["", "\u200b", "\u00ad\ufeff", "\ud800", "this \u200b kettle", "?" * 5000]
+    "question",
+    [
+        "",
+        "\u200b",
+        "\u00ad\ufeff",
+        "\ud800",
+        "this \u200b kettle",
+        "\ufe0f",
+        "\u0301",
+        "\ufffd?",
+        "?" * 5000,
+    ],
 )
 def test_what_nobody_can_read_is_planned_all_the_same(planner, question):
     assert planner.plan(question).operation
