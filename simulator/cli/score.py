@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 import typer
 
-from mmrag.errors import SpecError, UsageError
+from mmrag.errors import DataError, SpecError, UsageError
 from simulator.cli.options.flags import AsJson, OldCondition
 
 if TYPE_CHECKING:
@@ -71,6 +71,11 @@ def score(
     if traffic is not None and protocol != "crag":
         raise UsageError(f"--traffic is CRAG's: add --protocol crag (not {protocol}).")
     asked = _Asked(judge, protocol, traffic)
+    if not file.exists():
+        raise DataError(
+            f"{file}: there is no such run or file. Give the folder that `mmrag run --out` wrote, "
+            "or a file with a line per turn."
+        )
     if file.is_dir():
         given = {
             "protocol": protocol, "stop": stop, "agent_errors": agent_errors,

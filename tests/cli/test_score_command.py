@@ -78,7 +78,7 @@ def test_what_is_asked_wrongly_exits_with_2(tmp_path: Path) -> None:
     file = write(tmp_path / "o.jsonl", [("a", 0, "correct", False, True)])
     assert "crag-mm" in mmrag("score", str(file), "--protocol", "trec", code=2).stderr
     assert "strikes(n)" in mmrag("score", str(file), "--stop", "two", code=2).stderr
-    assert "cannot be read" in mmrag("score", str(tmp_path / "none.jsonl"), code=1).stderr
+    assert "no such run or file" in mmrag("score", str(tmp_path / "none"), code=1).stderr
     assert "is not a run" in mmrag("score", str(tmp_path), code=1).stderr
     for flag in ("--agent-errors", "--condition"):
         assert "are for runs" in mmrag("score", str(file), flag, "missing", code=2).stderr
