@@ -8,6 +8,7 @@ from functools import cache
 import pytest
 import typer.testing
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from small_runs import make_session
 
 from mmrag.errors import Unavailable
@@ -18,6 +19,11 @@ pytest_plugins = ["suite_rules"]
 
 # Typer makes all commands anew for each call of a test, which takes longer than most of the calls.
 typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
+
+# Hypothesis would also try whatever constants stand in the modules that are loaded: what is tested
+# would depend on the order of the tests, and to look through drjit's modules can take it out of the
+# stack. There is no setting for it.
+providers._get_local_constants = lambda: providers._local_constants
 
 settings.register_profile("ci", derandomize=True)  # so that a failure there can be repeated
 if os.environ.get("CI"):

@@ -117,6 +117,4 @@ def test_findings_say_how_truthful_what_a_run_could_miss_and_what_to_fix(tmp_pat
     assert re.search(r"would likely have missed a fall of less than \d+\.\d points", first)
     [fix] = re.findall(r"Fix first: [a-z ]+, which ended (.+?) The order is not tested", first)
     ended, scored, *others = map(int, re.findall(r"\d+", fix))
-    assert ended + sum(others) == scored, (
-        fix
-    )  # what was right, what else went wrong, what is not known
+    assert ended + sum(others) == scored, fix  # right, other causes, not known
