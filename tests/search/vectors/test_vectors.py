@@ -230,6 +230,7 @@ def test_who_is_interrupted_while_waiting_is_not_waited_for() -> None:
             until(lambda: len(batcher._waiting) == 2)
             work.open("a")
             until(lambda: len(work.batches) == 2)
+            time.sleep(0.1)  # a signal that comes just before a wait is heard only after it
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
         pool.submit(interrupt)
