@@ -313,7 +313,7 @@ _TURN = re.compile(
 _UNSURE = re.compile(
     r"""(?ix)
       (?:\bi(?:'m|\s+am)\s+|\bam\s+|^\W*)(?:(?:really|honestly|still|just)\s+)?
-        (?:not\s+(?:\S+\s+){0,2}?(?:sure|certain|positive)|unsure|uncertain)\b
+        (?:not\s+(?:\S+\s+){0,2}?(?:sure|certain)|unsure|uncertain)\b
     | \bi\s+(?:can't|cannot|can\s+not|couldn't)\s+(?:be\s+(?:\w+\s+)?(?:sure|certain)|tell|say)\b
     | \bi\s+(?:don't|do\s+not)\s+(?:really\s+)?know\b | \b(?:it's\s+)?hard\s+to\s+(?:say|tell)\b
     """

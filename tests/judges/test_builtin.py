@@ -357,3 +357,10 @@ def test_doubt_turns_no_answer_round_and_is_none(judge, reply, says):
             Outcome.MISSING if not says else Outcome.PERFECT if truth == says else Outcome.INCORRECT
         )
         assert judge.judge_many([item])[0].outcome is want
+
+
+def test_what_is_asked_and_denied_is_no_doubt(judge):
+    item = JudgeItem(
+        question="Is the test positive?", references=("No",), prediction="Not positive."
+    )
+    assert judge.judge_many([item])[0].outcome is Outcome.PERFECT

@@ -122,7 +122,7 @@ def _stated(asked: Parsed, said: Parsed) -> bool | None:
     again = about & {rest.roots[i] for i in rest.places}
     if copula and asked.words[0] in _BE and rest.words and len(said.words) <= 8 and not again:
         looks = _LOOKS.search(rest.raw) and not _LOOKS.search(asked.raw)
-        return None if looks or _MORE.search(asked.raw) else False  # "They are fruits", not roots
+        return None if looks or _MORE.search(asked.raw) else False  # "fruits" for vegetables
     predicate = {asked.roots[i] for i in asked.places[-1:]}
     opened = len(said.words) > 1 and said.words[0] in _PRONOUNS and said.roots[1] in about
     return True if again & predicate or opened else None
