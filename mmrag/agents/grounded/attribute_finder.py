@@ -62,8 +62,7 @@ _STALE = 420.0
 """Days after which a value that is asked for as of now is no longer worth much."""
 
 _KEPT = 8192
-"""Lines of which is remembered what the encoder makes of them: some 35 MB, 50 at
-most."""
+"""Lines of which is remembered what the encoder makes of them: some 35 MB, at most 50."""
 
 
 class FoundValue(Record, frozen=True, kw_only=True):
