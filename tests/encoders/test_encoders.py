@@ -99,6 +99,7 @@ def test_one_pixel_has_a_vector(image: ImageEncoder) -> None:
 
 
 def test_folded_norms_give_the_same_vectors() -> None:
+    ensure_torchvision()
     import open_clip
     import torch
 
