@@ -211,11 +211,14 @@ def _talk_difference(
 
 
 def _won_back(baseline: _Side, other: _Side, how: IntervalOptions) -> dict[str, Any]:
-    """Of whole runs with a clean and other conditions: what of their cost the other wins back."""
+    """Of whole runs with a clean and other conditions: what of their cost the other wins back, and
+    whether it could ask back for it."""
     if baseline.condition is not None or other.condition is not None:
         return {}
     found = recovered_losses(baseline.loaded.frame, other.loaded.frame, how)
-    return {"won_back": found} if found else {}
+    config = other.loaded.config
+    asked_back = config is not None and config.answers_back
+    return {"won_back": found, "asked_back": asked_back} if found else {}
 
 
 def _choose(side: ComparedRun, loaded: LoadedRun) -> _Side:

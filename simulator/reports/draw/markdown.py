@@ -99,8 +99,14 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
     for won in one.get("won_back", ()):
         lost, more = format_figure(won["lost"], "signed"), format_figure(won["won"], "signed")
         share = won["share"]["estimate"]
-        of_it = "" if share is None else f" ({format_figure(share, 'percent')})"
-        lines += ["", f"{_cell(won['condition'])}: {lost} lost, {more} won back{of_it}."]
+        of_it = "" if share is None else f" ({format_figure(share, 'percent')} of the loss)"
+        words = (
+            f"{lost} lost, {more} won back{of_it}"
+            if one["asked_back"]
+            else f"the baseline loses {lost} points against clean; there the other run is {more} "
+            f"points against the baseline{of_it}"
+        )
+        lines += ["", f"{_cell(won['condition'])}: {words}."]
     flips = one["flips"]
     lines += [
         "",

@@ -14,6 +14,7 @@ from small_runs import done, write
 from mmrag.errors import ConflictError, SpecError
 from simulator.reports.comparison.paired_runs import ComparedRun, compare_runs
 from simulator.reports.draw.markdown import comparison_markdown
+from simulator.reports.draw.page import comparison_page
 from simulator.reports.figures.report import ReportOptions
 from simulator.store.run_store import RunStore
 
@@ -166,8 +167,13 @@ def test_a_share_is_won_back_only_of_what_is_surely_lost(runs: Path, tmp_path: P
     assert 0 < turned["lost"] < turned["won"]  # of a loss that may be none a share would be 433 %
     assert turned["share"] == {"estimate": None, "low": None, "high": None}
     words = comparison_markdown(found)
-    assert "won back (" in words
-    assert words.count("won back.") == 1
+    assert " points against clean; there the other run is +" in words
+    assert words.count(" % of the loss).") == 1
+    page = comparison_page(found)
+    assert "won back" not in words + page  # nobody asked back in these
+    found["comparisons"][0]["asked_back"] = True
+    assert comparison_markdown(found).count("won back (") == 1
+    assert "what is won back" in comparison_page(found)
 
 
 def test_report_on_the_command_line(runs: Path, tmp_path: Path) -> None:
