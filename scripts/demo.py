@@ -83,7 +83,7 @@ def talk(sessions: int) -> None:
             print(run.score(), flush=True)
             runs.append(run)
         say("the difference between the two")
-        show_markdown(str(runs[0].compare(*runs[1:])))
+        show_markdown(str(runs[0].compare(*runs[1:])), plain=True)
         report = runs[0].folder / "report"
         if not (report / "report.html").exists():
             runs[0].report(report)

@@ -36,17 +36,17 @@ def as_html(*shown: Any) -> str:
     )
 
 
-def show_markdown(text: str, file: TextIO | None = None) -> None:
-    """Draw Markdown in a terminal; a pipe or a file gets it as it is."""
-    to = sys.stdout if file is None else file
-    if not to.isatty():  # rich would also take FORCE_COLOR for a terminal
-        to.write(f"{text}\n")
-        return
+def show_markdown(text: str, file: TextIO | None = None, *, plain: bool = False) -> None:
+    """Draw Markdown in a terminal; a pipe or a file gets it as it is, or `plain` text."""
     from rich.console import Console
     from rich.markdown import Markdown
 
-    console = Console(file=to, highlight=False, emoji=False)
-    console.print(Markdown(text, hyperlinks=False))
+    to = sys.stdout if file is None else file
+    drawn = Markdown(text, hyperlinks=False)
+    if to.isatty():  # rich would also take FORCE_COLOR for a terminal
+        Console(file=to, highlight=False, emoji=False).print(drawn)
+    else:
+        to.write(f"{as_text(drawn) if plain else text}\n")
 
 
 def _console(file: io.StringIO) -> Any:

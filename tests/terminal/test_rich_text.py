@@ -20,12 +20,15 @@ class Terminal(io.StringIO):
 
 
 def test_a_terminal_gets_a_table_and_a_pipe_the_markdown() -> None:
-    drawn, piped = Terminal(), io.StringIO()
+    drawn, piped, plain = Terminal(), io.StringIO(), io.StringIO()
     show_markdown(SAID, drawn)
     show_markdown(SAID, piped)
+    show_markdown(SAID, plain, plain=True)
     assert piped.getvalue() == f"{SAID}\n"
-    assert "A against B" in drawn.getvalue()
-    assert not any(mark in drawn.getvalue() for mark in ("<details>", "###", "|", "**"))
+    for shown in (drawn.getvalue(), plain.getvalue()):
+        assert "A against B" in shown
+        assert not any(mark in shown for mark in ("<details>", "###", "|", "**"))
+    assert plain.getvalue().split()[-2:] == ["1", "2"]
 
 
 def test_a_run_is_called_by_its_name_whatever_that_holds(tmp_path: Path) -> None:
