@@ -16,7 +16,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from mmrag.errors import MmragError, error_text
+from mmrag.errors import MmragError, UsageError, error_text
 from simulator.terminal.interruption import Interrupted
 from simulator.terminal.shutdown import note_command_began, note_command_done
 
@@ -52,6 +52,18 @@ class _Commands(TyperGroup):
         except Interrupted as end:
             typer.echo(str(end), err=True)
             raise typer.Exit(130) from end
+        except typer.BadParameter as error:
+            if error.param is None or not error.message.startswith("Input should be "):
+                raise
+            raise UsageError(_wanted(error)) from error
+
+
+def _wanted(error: Any) -> str:
+    """What an option takes, in one line: Typer says it in Pydantic's words."""
+    wanted = error.message.removeprefix("Input should be ").partition(", unable")[0]
+    wanted = wanted.replace("a valid integer", "a whole number").replace("a valid ", "a ")
+    given = error.__cause__.errors()[0]["input"]
+    return f"{max(error.param.opts, key=len)} should be {wanted}, not {str(given)[:40]!r}."
 
 
 _NO_PLACE = (

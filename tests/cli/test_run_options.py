@@ -97,9 +97,12 @@ def test_the_script_runs_reports_and_says_how(tmp_path: Path) -> None:
     [
         (["--voice", "tones"], "--voice: no question is spoken; add --spoken"),
         (["--ear", "tones", "--spoken", "none"], "--ear: no question is spoken"),
+        (["--limit", "two"], "error: --limit should be a whole number, not 'two'."),
+        (["--seconds", "x"], "error: --seconds should be a number, not 'x'."),
+        (["--concurrency", "0"], "should be greater than or equal to 1, not '0'."),
     ],
 )
-def test_what_would_be_ignored_is_refused(words: list[str], told: str) -> None:
+def test_what_cannot_be_meant_is_refused_in_one_line(words: list[str], told: str) -> None:
     shown = mmrag("run", "--data", "mini", "--agent", "random", *words, code=2).stderr
     assert told in shown
     assert shown.count("\n") == 1
