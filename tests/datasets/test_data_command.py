@@ -54,7 +54,10 @@ def test_a_newcomer_starts_with_pictures_alone(tmp_path: Path) -> None:
     refused = mmrag("run", "--data", album, *common, code=2)
     assert "mmrag data start" in refused.stderr
     assert not out.exists()
-    mmrag("data", "start", album)
+    (album / "x.jpg").write_text("hello")
+    told = mmrag("data", "start", album)
+    assert "3 pictures in" in told.stdout
+    assert "x.jpg: not a picture" in told.stderr
     table = album / "questions.csv"
     rows = table.read_text().splitlines()
     assert rows == ["image,question,answer", "IMG_0.jpg,,", "IMG_1.jpg,,", "IMG_2.jpg,,"]

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mmrag.errors import ConflictError, DataError, UsageError
+from mmrag.errors import ConflictError, DataError, ImageError, UsageError
 from mmrag.files.atomic import formula_safe_cell, write_text
-from mmrag.files.images import LazyImage
+from mmrag.files.images import LazyImage, size_of
 from mmrag.records import Capture, Session
 
 if TYPE_CHECKING:
@@ -44,6 +44,19 @@ class Album:
         for path in self.pictures:
             capture = Capture(image=LazyImage.from_path(path), quality="unknown")
             yield Session(id=path.relative_to(self.folder).as_posix(), capture=capture, turns=())
+
+    def leave_out_others(self) -> list[str]:
+        """Keep the files that are pictures, not only called so; say why the others are none."""
+        told: dict[Path, str] = {}
+        for path in self.pictures:
+            try:
+                size_of(LazyImage.from_path(path).data, name=str(path))
+            except ImageError as error:
+                told[path] = str(error)
+        self.pictures = [path for path in self.pictures if path not in told]
+        if not self.pictures:
+            raise DataError("\n".join(told.values()))
+        return list(told.values())
 
     def write_questions(self, out: Path, turns: int) -> None:
         """A file to fill in: a row per picture of a CSV, or a line with so many turns of JSON
