@@ -216,6 +216,11 @@ def test_a_class_with_one_method(module):
         ask(odd, query())
     with pytest.raises(SpecError, match="PYTHONPATH"):
         agents.create("python:name=no_such_module/X", resources=Resources())
+    with pytest.raises(
+        SpecError, match=r"'Scripte'\. Did you mean scripted or ScriptedAgent"
+    ) as told:
+        agents.create("python:name=mmrag.agents.fakes/Scripte", resources=Resources())
+    assert "PYTHONPATH" not in str(told.value)
 
 
 def test_a_function_of_the_query(module):

@@ -38,6 +38,7 @@ from mmrag.files.http_bodies import ASK_PLAIN, Body, BodyError, Events
 from mmrag.files.images import LazyImage, media_type
 from mmrag.protocols import Agent, Resources
 from mmrag.records import Query, Reply
+from mmrag.registry import unknown_name_message
 from mmrag.turn_clock import FirstWordTimer
 
 
@@ -117,12 +118,20 @@ def _named(name: str) -> Any:
     if not module or not attribute:
         raise SpecError(f"python:name={name}: write package.module/Class, or a function.")
     try:
-        return getattr(importlib.import_module(module), attribute)
+        loaded = importlib.import_module(module)
     except (ImportError, AttributeError) as error:
         raise SpecError(
-            f"python:name={name}: {error}. Is the module on PYTHONPATH, and the class or function "
-            "in it? For a module in this folder: export PYTHONPATH=."
+            f"python:name={name}: {error}. Is the module on PYTHONPATH? "
+            "For a module in this folder: export PYTHONPATH=."
         ) from error
+    if not hasattr(loaded, attribute):
+        places = {n: str(getattr(held, "__module__", "")) for n, held in vars(loaded).items()
+                  if callable(held) and not n.startswith("_")}  # fmt: skip
+        near = [n for n, at in places.items() if at.split(".")[0] == module.split(".")[0]]
+        near.sort(key=lambda n: places[n] != module)  # its own before those of its package
+        missing = unknown_name_message(f"class or function of {module}", attribute, near[:20])
+        raise SpecError(f"python:name={name}: {missing}")
+    return getattr(loaded, attribute)
 
 
 def check_takes_query(answer: Callable[..., Any], name: str) -> None:

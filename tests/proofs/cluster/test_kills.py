@@ -78,4 +78,4 @@ def test_what_cannot_be_made_is_one_line_before_any_worker(cluster: Any, tmp_pat
     said = [line for line in place.said().splitlines() if line.strip()]
     assert len(said) == 1
     assert said[0].startswith("error: python:name=chain/Chein: ")
-    assert "has no attribute 'Chein'" in said[0]
+    assert "is called 'Chein'" in said[0]
