@@ -699,3 +699,22 @@ def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) ->
     assert "What happened in the conversation is shown below" in page
     assert "0 of 1 conversation flipped" in shown["pairs"]
     assert "mm-breaking" in Robustness(analysis).open_robustness({"run": "run"})["view"]
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        (
+            {"agent": "task3", "limit": 3},
+            "run --agent task3 --degrade sweep --limit 3 --out {}-sweep",
+        ),
+        ({"agent": "object:Mine-1"}, "run --degrade sweep --limit 20 --out {}-sweep"),
+    ],
+)
+def test_robustness_offers_a_command_that_runs(
+    config: dict[str, object], words: str, tmp_path: Path
+) -> None:
+    one = session(0)
+    write(tmp_path / "run", (one, [result(one, 0, "c")]), config=config)
+    page = Robustness(RunFigures(opened(tmp_path / "run"))).open_robustness({"run": "run"})["view"]
+    assert f"<code>mmrag {words.format(tmp_path / 'run')}</code>" in page

@@ -10,7 +10,7 @@ from mmrag.errors import MmragError
 from ui.pages.script_calls import calls
 from ui.render import render
 from ui.replay.run_figures import RunFigures
-from ui.views.robustness_view import MIN_N, RobustnessFigures
+from ui.views.robustness_view import MIN_N, RobustnessFigures, sweep_command
 
 
 class Robustness:
@@ -43,6 +43,7 @@ class Robustness:
             "robustness.html.j2",
             runs=list(runs), name=name, page=self.breakage.of(name), least=MIN_N,
             conditions=self.analysis.conditions(name),
+            again=sweep_command(self.analysis.runs[name].run),
         )  # fmt: skip
         return {"run": name, "view": page}
 

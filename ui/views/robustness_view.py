@@ -6,6 +6,7 @@ every condition has the same turns.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from markupsafe import Markup
 
 from mmrag.errors import MmragError, UsageError
 from mmrag.metrics.headline import HEADLINE
+from simulator.parts.own_agents import is_own
 from simulator.reports.draw.charts import severity_curves
 from simulator.reports.draw.diagnosis_waterfall import diagnosis_waterfalls
 from simulator.reports.draw.svg import svg
@@ -29,6 +31,8 @@ from simulator.reports.read.evidence import STAGES
 from simulator.reports.read.paired_turns import Pairs, match
 from simulator.reports.read.session_sums import Mask
 from simulator.reports.read.turn_frame import TurnFrame
+from simulator.run.run_config import GLASSES, RunConfig, command_of, read_config
+from simulator.store.run_reader import RunReader
 from ui.replay.conversation_view import conversation
 from ui.replay.run_figures import RunFigures
 
@@ -37,6 +41,9 @@ EXAMPLES = 12
 
 MOST_KEPT = 4
 """Runs whose pages are held in memory besides the one that is looked at."""
+
+FEW = 20
+"""Conversations of a sweep that is offered for a run without a limit of its own."""
 
 MIN_N = ReportOptions().min_n
 
@@ -117,6 +124,20 @@ class RobustnessPage(msgspec.Struct, frozen=True, kw_only=True):
     def losses(self) -> list[str]:
         """What each degradation costs at which stage, and what was left out, in words."""
         return [] if self.diagnosis is None else diagnosis_sentences(self.diagnosis)
+
+
+def sweep_command(run: RunReader) -> str:
+    """The command that asks a run's questions again under worse and worse pictures."""
+    config = RunConfig()
+    with contextlib.suppress(MmragError):  # an imported run has none
+        config = read_config(run)
+    if config.agent == GLASSES or is_own(config.agent):
+        config = RunConfig()  # no command asks an app, or an object of somebody's program
+    wearer = "live" if config.wearer == "person" else config.wearer
+    config = msgspec.structs.replace(
+        config, degrade="sweep", wearer=wearer, limit=config.limit or FEW
+    )
+    return command_of(config, "--out", f"{run.folder}-sweep")
 
 
 def curves(page: RobustnessPage) -> dict[str, Markup]:
