@@ -93,6 +93,18 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
+def test_on_a_phone_the_first_figures_of_slices_show(browser: Any, sweep_report: Path) -> None:
+    page = browser.new_page(viewport={"width": 320, "height": 640})
+    page.goto((sweep_report / "report.html").as_uri())
+    ends = page.evaluate(
+        """[...document.querySelectorAll('#slices0 td:nth-child(2)')].map(cell =>
+        [cell, cell.closest('.scroll')].map(one => one.getBoundingClientRect().right))"""
+    )
+    assert ends
+    assert all(cell < box for cell, box in ends)  # what is further right is scrolled to
+    page.close()
+
+
 def test_all_columns_show_on_a_desktop(browser: Any, few: Path, sweep_report: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     for folder in (few, sweep_report):
