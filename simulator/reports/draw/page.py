@@ -15,7 +15,7 @@ from simulator.reports.draw import charts
 from simulator.reports.draw.diagnosis_waterfall import diagnosis_waterfalls
 from simulator.reports.draw.omitted_sections import omitted_sections
 from simulator.reports.draw.svg import Chart, colour_properties, colour_rules, svg
-from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
+from simulator.reports.figures.slices import MEANINGS, NONE_COMPARED, title_of, untested
 from simulator.reports.read.evidence import STAGES
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -253,6 +253,7 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
         "svg": _drawn,
         "mark": _mark,
         "dimension_title": title_of,
+        "meanings": MEANINGS,
         "style": Markup(_style()),  # noqa: S704 - our own stylesheet
         "in_words": format_figure,
         "replay_link": replay_link,

@@ -54,6 +54,16 @@ _TITLES = {
     "is_ego": "Egocentric or normal picture",
     "grounding": "Best retrieved passage",
 }
+MEANINGS = {
+    "popularity": "how widely it is known: head most, torso less, tail least",
+    "dynamism": "how soon the answer may change",
+    f"{OWN}settled by": "what tells which of the things in view is meant: it is alone, it draws "
+    "attention (larger and nearer the middle), the words, a hand, the turns before (history), only "
+    "the wearer’s gaze, or nothing (ambiguous)",
+    f"{OWN}voice": "in a world, the author of its questions and pages, each with their own way",
+}
+"""What dimensions mean whose slices do not say it."""
+
 _FLAG_NAMES = {
     "text_clue": ("no text clue", "text clue"),
     "needs_history": ("stands alone", "needs history"),
