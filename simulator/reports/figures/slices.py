@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.metrics.headline import HEADLINE, RATES, Floats, IntervalOptions, figures_or_bounds
+from simulator.reports.read.evidence import GROUNDING, UNLABELLED
 from simulator.reports.read.session_sums import (
     ConversationSums,
     Mask,
@@ -19,8 +20,8 @@ from simulator.reports.read.session_sums import (
 )
 from simulator.reports.read.turn_frame import OWN, TurnFrame
 
-UNLABELLED = "not labelled"
-"""Turns of which the data set does not say where they belong. Shown, never tested."""
+NO_REPLY = "no reply"
+"""Turns that retrieved nothing, as they were not asked or failed."""
 
 LEAST_SESSIONS = 10
 """A slice or a rest of fewer conversations is not tested: its error cannot be estimated."""
@@ -74,7 +75,7 @@ _ORDER = {
     "quality": ("normal", "low-light", "blurred", "truncated", "occluded", "rotated"),
     "popularity": ("head", "torso", "tail"),
     "dynamism": ("static", "slow-changing", "fast-changing", "real-time"),
-    "grounding": ("answers", "outdated", "related", "irrelevant", "none", "unlabelled"),
+    "grounding": GROUNDING,
 }
 _LAST_TURN = 8
 DEFAULTS = {
@@ -83,7 +84,6 @@ DEFAULTS = {
     "dynamism": "static",
     "quality": "normal",
     "is_ego": "egocentric",
-    "grounding": "unlabelled",
 }
 """What holds of a turn or picture of which nothing is said."""
 
@@ -332,7 +332,8 @@ def _spread(
 
 def _is_given(dimension: Dimension) -> bool:
     """Whether the data says anything: more than one value, or another than it has by default."""
-    return dimension.slices not in ((UNLABELLED,), (DEFAULTS.get(dimension.name),))
+    said = set(dimension.slices) - {UNLABELLED, NO_REPLY}
+    return bool(said) and dimension.slices != (DEFAULTS.get(dimension.name),)
 
 
 def _dimension(frame: TurnFrame, name: str) -> Dimension:
@@ -347,7 +348,7 @@ def _dimension(frame: TurnFrame, name: str) -> Dimension:
     key: Callable[[str], tuple[int, str]] = lambda n: (  # noqa: E731
         order.index(n) if n in order else len(order), n
     )  # fmt: skip
-    names = [*sorted(known, key=key), UNLABELLED]
+    names = [*sorted(known, key=key), NO_REPLY if name == "grounding" else UNLABELLED]
     place = np.array([*(names.index(n) for n in known), len(names) - 1], np.int32)
     codes = place[frame[name]]  # −1 is the last
     return _used(name, names, codes)

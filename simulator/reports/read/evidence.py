@@ -23,7 +23,10 @@ used: it was there and the reply does not cite it; misread: cited, and the reply
 same; unknown: the trace or the data set does not say.
 """
 
-GROUNDING = ("answers", "outdated", "related", "irrelevant", "none", "unlabelled")
+UNLABELLED = "not labelled"
+"""Turns of which the data set does not say where they belong. Shown, never tested."""
+
+GROUNDING = ("answers", "outdated", "related", "irrelevant", "none", UNLABELLED)
 """Best label among the retrieved passages, best first; none: nothing was retrieved."""
 
 
@@ -44,7 +47,7 @@ class EvidenceFate(msgspec.Struct):
     entity: bool | None = None
     passage: bool | None = None
     used: bool | None = None
-    grounding: str = "unlabelled"
+    grounding: str = UNLABELLED
     searched_images: bool = False
     searched_web: bool = False
 

@@ -110,4 +110,4 @@ def test_what_the_data_does_not_say_is_unknown() -> None:
     found = seen(kg(text="X"), web(PAGE), reference=Reference(text="y"), notes=nothing)
     assert (found.entity, found.passage, found.used) == (None, None, None)
     assert found.stage(correct=False, abstained=False) == "unknown"
-    assert found.grounding == "unlabelled"
+    assert found.grounding == "not labelled"
