@@ -191,6 +191,7 @@ def _tables(figures: Scores) -> list[Any]:
     from rich.text import Text
 
     from simulator.run.results.error_texts import ErrorTexts
+    from simulator.run.stop_policies import StopPolicy
 
     options, conditions = figures.options, figures.conditions
     condition = figures["options"]["degradation"] or figures.condition
@@ -199,7 +200,7 @@ def _tables(figures: Scores) -> list[Any]:
         found = figures.get(view)
         if found is None or (view == "ego" and found == figures["all"]):
             continue
-        title = f"{options.protocol}, {options.stop}"
+        title = f"{options.protocol}, {StopPolicy.parse(options.stop).words}"
         if options.agent_errors != "unscored":
             title += f", agent errors count as {options.agent_errors}"
         if view == "ego":

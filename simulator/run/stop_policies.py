@@ -48,6 +48,22 @@ class StopPolicy(Record, frozen=True, kw_only=True):
         return self.name if self.name == "never" else f"{self.name}({self.value:g})"
 
     @property
+    def words(self) -> str:
+        """What ends a conversation, for whoever reads a report.
+
+        >>> StopPolicy.parse("strikes(2)").words, StopPolicy.parse("strikes(1)").words
+        ('two failures in a row end a conversation', 'a failure ends a conversation')
+        """
+        if self.name == "never":
+            return "no failure ends a conversation"
+        if self.name == "patience":
+            return f"after each failure the wearer stays with probability {self.value:g}"
+        if self.value == 1:
+            return "a failure ends a conversation"
+        many = {2: "two", 3: "three"}.get(int(self.value), f"{self.value:g}")
+        return f"{many} failures in a row end a conversation"
+
+    @property
     def rule(self) -> StopRule:
         """The rule as a function, as the scoring protocols take it."""
         if self.name == "never":

@@ -162,7 +162,7 @@ def test_show_says_what_the_cache_saved(run: Path, tmp_path: Path) -> None:
 def test_each_condition_of_a_run_has_a_line(data: Path, tmp_path: Path) -> None:
     several = ["--degrade", "clean,rotated@3", "--limit", "2"]
     shown = mmrag("run", *arguments(data, tmp_path / "run"), *several).stdout
-    assert "strict, strikes(2), clean" in shown
+    assert "strict, two failures in a row end a conversation, clean" in shown
     lines = shown.partition("by condition")[2].splitlines()
     told = [line.split() for line in lines if line.startswith(("clean", "rotated@3"))]
     assert [words[:2] for words in told] == [["clean", "4"], ["rotated@3", "4"]]

@@ -53,7 +53,9 @@ def test_a_run_knows_its_voices(tmp_path: Path, voices: tuple[str, ...], said: s
 
 def test_scores_name_the_only_condition(tmp_path: Path) -> None:
     run = run_in(tmp_path / "run", "elm")
-    assert "strict, strikes(2), clean" in mmrag("score", str(run)).stdout
+    assert (
+        "strict, two failures in a row end a conversation, clean" in mmrag("score", str(run)).stdout
+    )
 
 
 def test_report_scores_and_show_say_them(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from simulator.message_text import counted, printable_text
 from simulator.reports.draw.page import format_figure, gate_value, report_opening
 from simulator.reports.figures.robustness import ALPHA
 from simulator.reports.figures.slices import NONE_COMPARED, title_of, untested
+from simulator.run.stop_policies import StopPolicy
 
 _RATES = {
     "truthfulness_score": "truthfulness",
@@ -43,8 +44,8 @@ def comparison_markdown(comparison: dict[str, Any]) -> str:
     options = comparison["options"]
     parts.append(
         "<sub>Differences are over turns that count on both sides, paired; intervals and "
-        "tests over conversations; stop rule "
-        f"{options['stop']}, judge {_cell(str(comparison['judge']))}."
+        f"tests over conversations; {StopPolicy.parse(options['stop']).words}; "
+        f"judge {_cell(str(comparison['judge']))}."
         + (f" {_cell(comparison['language'])}" if comparison.get("language") else "")
         + "</sub>"
     )

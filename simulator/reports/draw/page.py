@@ -17,6 +17,7 @@ from simulator.reports.draw.omitted_sections import omitted_sections
 from simulator.reports.draw.svg import Chart, colour_properties, colour_rules, svg
 from simulator.reports.figures.slices import MEANINGS, NONE_COMPARED, title_of, untested
 from simulator.reports.read.evidence import STAGES
+from simulator.run.stop_policies import StopPolicy
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -256,6 +257,7 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
         "meanings": MEANINGS,
         "style": Markup(_style()),  # noqa: S704 - our own stylesheet
         "in_words": format_figure,
+        "stops_when": lambda rule: StopPolicy.parse(rule).words,
         "replay_link": replay_link,
         "link": _within,
         "main_of": _main_of,

@@ -115,6 +115,8 @@ def test_findings_say_how_truthful_what_a_run_could_miss_and_what_to_fix(tmp_pat
     )
     assert re.search(r"Most is lost under low-light@1, which may be chance|falls under no", first)
     assert re.search(r"would likely have missed a fall of less than \d+\.\d points", first)
+    assert "Two failures in a row end a conversation; failures of the" in words
+    assert "strikes(" not in words.partition("Settings, versions")[0]
     assert words.count("Popularity of the entityhow widely it is known: head most") == 1
     retrieved = words.partition("Best retrieved passage")[2].partition("Every slice")[0]
     assert "no reply" in retrieved  # of turns after a stop, which are not unlabelled
