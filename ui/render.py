@@ -96,14 +96,18 @@ def per_cent(value: float | None, *, signed: bool = False) -> str:
 def _overlay(box: Overlay, turn: object) -> Any:
     from markupsafe import Markup
 
+    # the label begins or ends with its box, where it has more room, and stays in the picture
+    right = box.left + box.width
+    side = " mm-atright" if right > 100 - box.left else ""
+    side += " mm-attop" if box.top < 12 else ""
     place = (
-        f"left: {box.left:.2f}%; top: {box.top:.2f}%; "
-        f"width: {box.width:.2f}%; height: {box.height:.2f}%"
+        f"left: {box.left:.2f}%; top: {box.top:.2f}%; width: {box.width:.2f}%; "
+        f"height: {box.height:.2f}%; --mm-room: {max(100 - box.left, right):.2f}"
     )
     return Markup(
-        '<span class="mm-overlay mm-k-{}" data-kind="{}" data-for="{}" style="{}">'
+        '<span class="mm-overlay mm-k-{}{}" data-kind="{}" data-for="{}" style="{}">'
         "<em>{}</em></span>"
-    ).format(box.kind, box.kind, turn, place, box.label)
+    ).format(box.kind, side, box.kind, turn, place, box.label)
 
 
 @cache

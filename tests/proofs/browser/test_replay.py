@@ -167,6 +167,22 @@ def test_overlays_are_switched_on_and_off(page: Page, server: Server) -> None:
     expect(page.locator(".mm-overlay.mm-k-ocr:visible")).to_have_count(1)
 
 
+def test_nothing_hangs_out_of_the_picture_or_the_margin(page: Page, server: Server) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    open_page(page, server)
+    page.check(".mm-toggle[data-kind=region]")
+    out = """() => { const frame = document.querySelector('.mm-frame').getBoundingClientRect();
+        return [...document.querySelectorAll('.mm-of-focus, .mm-shown em')].filter(one => {
+            const box = one.getBoundingClientRect();
+            return box.right > frame.right + 1 || box.left < frame.left - 1;
+        }).length; }"""
+    assert page.evaluate(out) == 0
+    page.set_viewport_size({"width": 390, "height": 844})
+    box = page.locator(".mm-rawbutton").first.bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] == 390 - 16  # where the list's and the picture's words end
+
+
 def test_before_and_after(page: Page, server: Server) -> None:
     open_page(page, server, "/?run=first&session=talk-0001&degradation=low-light@3")
     frame = page.locator("#mm-view .mm-frame")
