@@ -28,6 +28,9 @@ def test_a_small_report_shows_every_turn_and_no_section_without_content(tmp_path
     assert told.count('<td class="wrap">When was it built?</td>') == 2
     assert told.count('<td class="wrap">In &lt;1805&gt;.</td>') == 2
     assert told.count(">1911<") == told.count(">incorrect<") == 2
+    assert "title=" not in told  # why a turn was judged so stands there, to be read without a mouse
+    assert told.count('<span class="note">') == 2
+    assert '<span class="note"></span>' not in told
     assert "(published)" not in page
     sections = re.findall(r'<section id="(\w+?)0">', page)
     assert sections == ["headline", "turns", "costs", "failures", "absent", "provenance"]
