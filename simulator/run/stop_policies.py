@@ -30,7 +30,7 @@ class StopPolicy(Record, frozen=True, kw_only=True):
 
     @classmethod
     def parse(cls, text: str, *, seed: int = 0) -> StopPolicy:
-        """Read `never`, `strike_rule(n)` with n ≥ 1, or `patience(p)` with 0 ≤ p ≤ 1."""
+        """Read `never`, `strikes(n)` with n ≥ 1, or `patience(p)` with 0 ≤ p ≤ 1."""
         match = re.fullmatch(r"(never|strikes|patience)(?:\((\d+(?:\.\d+)?)\))?", text.strip())
         if match is None:
             raise SpecError(f"{text!r} is not a stop policy. Known: {KNOWN}.")
