@@ -200,7 +200,7 @@ def _tables(figures: Scores) -> list[Any]:
         found = figures.get(view)
         if found is None or (view == "ego" and found == figures["all"]):
             continue
-        title = f"{options.protocol}, {StopPolicy.parse(options.stop).words}"
+        title = f"{options.protocol}, {StopPolicy.parse(options.stop).description}"
         if options.agent_errors != "unscored":
             title += f", agent errors count as {options.agent_errors}"
         if view == "ego":

@@ -53,7 +53,8 @@ class _Commands(TyperGroup):
             typer.echo(str(end), err=True)
             raise typer.Exit(130) from end
         except typer.BadParameter as error:
-            if error.param is None or not error.message.startswith("Input should be "):
+            is_typed = error.param is not None and error.__cause__ is not None
+            if not is_typed or not error.message.startswith("Input should be "):
                 raise
             raise UsageError(_wanted(error)) from error
 

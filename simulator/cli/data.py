@@ -59,8 +59,8 @@ def start(
             f"{folder}: there is no such folder.{suggest_path(folder)} Give one of pictures."
         )
     album = Album(folder.absolute())
-    for text in album.leave_out_others():
-        typer.secho(f"left out: {printable_text(text)}", fg="yellow", err=True)
+    for reason in album.drop_unreadable():
+        typer.secho(f"left out: {printable_text(reason)}", fg="yellow", err=True)
     file = out or folder / ("questions.csv" if turns == 1 else "questions.jsonl")
     album.write_questions(file, turns)
     fill = "question and answer"

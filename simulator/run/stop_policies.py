@@ -48,10 +48,10 @@ class StopPolicy(Record, frozen=True, kw_only=True):
         return self.name if self.name == "never" else f"{self.name}({self.value:g})"
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """What ends a conversation, for whoever reads a report.
 
-        >>> StopPolicy.parse("strikes(2)").words, StopPolicy.parse("strikes(1)").words
+        >>> StopPolicy.parse("strikes(2)").description, StopPolicy.parse("strikes(1)").description
         ('two failures in a row end a conversation', 'a failure ends a conversation')
         """
         if self.name == "never":

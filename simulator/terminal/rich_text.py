@@ -37,16 +37,20 @@ def as_html(*shown: Any) -> str:
 
 
 def show_markdown(text: str, file: TextIO | None = None, *, plain: bool = False) -> None:
-    """Draw Markdown in a terminal; a pipe or a file gets it as it is, or `plain` text."""
+    """Draw Markdown in a terminal; a pipe or a file gets it as it is, or `plain`: without marks."""
+    to = sys.stdout if file is None else file
+    is_terminal = to.isatty()  # rich would also take FORCE_COLOR for a terminal
+    if not is_terminal and not plain:
+        to.write(f"{text}\n")
+        return
     from rich.console import Console
     from rich.markdown import Markdown
 
-    to = sys.stdout if file is None else file
     drawn = Markdown(text, hyperlinks=False)
-    if to.isatty():  # rich would also take FORCE_COLOR for a terminal
+    if is_terminal:
         Console(file=to, highlight=False, emoji=False).print(drawn)
     else:
-        to.write(f"{as_text(drawn) if plain else text}\n")
+        to.write(f"{as_text(drawn)}\n")
 
 
 def _console(file: io.StringIO) -> Any:

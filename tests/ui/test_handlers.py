@@ -708,7 +708,10 @@ def test_where_nothing_is_scored_there_is_a_sentence_and_no_p(tmp_path: Path) ->
             {"agent": "task3", "limit": 3},
             "run --agent task3 --degrade sweep --limit 3 --out {}-sweep",
         ),
-        ({"agent": "object:Mine-1"}, "run --degrade sweep --limit 20 --out {}-sweep"),
+        (
+            {"agent": "object:Mine-1", "data": "world"},
+            "run --data world --degrade sweep --limit 20 --out {}-sweep",
+        ),
     ],
 )
 def test_robustness_offers_a_command_that_runs(

@@ -132,7 +132,8 @@ def sweep_command(run: RunReader) -> str:
     with contextlib.suppress(MmragError):  # an imported run has none
         config = read_config(run)
     if config.agent == GLASSES or is_own(config.agent):
-        config = RunConfig()  # no command asks an app, or an object of somebody's program
+        # no command asks an app, or an object of somebody's program
+        config = msgspec.structs.replace(config, agent=RunConfig().agent)
     wearer = "live" if config.wearer == "person" else config.wearer
     config = msgspec.structs.replace(
         config, degrade="sweep", wearer=wearer, limit=config.limit or FEW

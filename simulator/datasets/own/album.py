@@ -45,18 +45,18 @@ class Album:
             capture = Capture(image=LazyImage.from_path(path), quality="unknown")
             yield Session(id=path.relative_to(self.folder).as_posix(), capture=capture, turns=())
 
-    def leave_out_others(self) -> list[str]:
+    def drop_unreadable(self) -> list[str]:
         """Keep the files that are pictures, not only called so; say why the others are none."""
-        told: dict[Path, str] = {}
+        reasons: dict[Path, str] = {}
         for path in self.pictures:
             try:
                 size_of(LazyImage.from_path(path).data, name=str(path))
             except ImageError as error:
-                told[path] = str(error)
-        self.pictures = [path for path in self.pictures if path not in told]
+                reasons[path] = str(error)
+        self.pictures = [path for path in self.pictures if path not in reasons]
         if not self.pictures:
-            raise DataError("\n".join(told.values()))
-        return list(told.values())
+            raise DataError("\n".join(reasons.values()))
+        return list(reasons.values())
 
     def write_questions(self, out: Path, turns: int) -> None:
         """A file to fill in: a row per picture of a CSV, or a line with so many turns of JSON

@@ -44,7 +44,7 @@ def comparison_markdown(comparison: dict[str, Any]) -> str:
     options = comparison["options"]
     parts.append(
         "<sub>Differences are over turns that count on both sides, paired; intervals and "
-        f"tests over conversations; {StopPolicy.parse(options['stop']).words}; "
+        f"tests over conversations; {StopPolicy.parse(options['stop']).description}; "
         f"judge {_cell(str(comparison['judge']))}."
         + (f" {_cell(comparison['language'])}" if comparison.get("language") else "")
         + "</sub>"

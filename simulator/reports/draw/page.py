@@ -257,7 +257,7 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
         "meanings": MEANINGS,
         "style": Markup(_style()),  # noqa: S704 - our own stylesheet
         "in_words": format_figure,
-        "stops_when": lambda rule: StopPolicy.parse(rule).words,
+        "stops_when": lambda rule: StopPolicy.parse(rule).description,
         "replay_link": replay_link,
         "link": _within,
         "main_of": _main_of,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mmrag.errors import MmragError
 from mmrag.files.images import LazyImage, data_uri, jpeg
 from mmrag.records import Evidence, Session, Step, Turn, TurnResult
-from simulator.reports.figures.slices import UNLABELLED, Dimension
+from simulator.reports.figures.slices import UNTESTED, Dimension
 from simulator.reports.read.turn_frame import OWN, TurnFrame, kind_and_severity
 from simulator.store.run_reader import RunReader
 
@@ -120,7 +120,7 @@ def _same_when_clean(run: RunReader, session_id: str, turn: Turn) -> TurnResult 
 def _labels(kinds: Sequence[Dimension], row: int) -> list[str]:
     shown = [k for k in kinds if k.name.startswith(OWN) or k.name in ("domain", "query_type")]
     names = [kind.slices[kind.codes[row]] for kind in shown]
-    return [name for name in names if name != UNLABELLED]
+    return [name for name in names if name not in UNTESTED]
 
 
 def outcome_of_row(frame: TurnFrame, row: int) -> str:

@@ -23,6 +23,9 @@ from simulator.reports.read.turn_frame import OWN, TurnFrame
 NO_REPLY = "no reply"
 """Turns that retrieved nothing, as they were not asked or failed."""
 
+UNTESTED = frozenset({UNLABELLED, NO_REPLY})
+"""Slices of turns that a dimension says nothing of: shown, and compared with nothing."""
+
 LEAST_SESSIONS = 10
 """A slice or a rest of fewer conversations is not tested: its error cannot be estimated."""
 
@@ -260,7 +263,7 @@ def _against_rest(
         cell = at * width + codes[dimension.name][pool]
         size = np.bincount(cell, minlength=many * width).reshape(many, width).astype(float)
         top = np.bincount(cell, worth, many * width).reshape(many, width).astype(float)
-        unknown = [name == UNLABELLED for name in dimension.slices]
+        unknown = [name in UNTESTED for name in dimension.slices]
         size[:, unknown] = 0
         top[:, unknown] = 0
         rest_size, rest_top = size.sum(1, keepdims=True) - size, top.sum(1, keepdims=True) - top
@@ -332,7 +335,7 @@ def _spread(
 
 def _is_given(dimension: Dimension) -> bool:
     """Whether the data says anything: more than one value, or another than it has by default."""
-    said = set(dimension.slices) - {UNLABELLED, NO_REPLY}
+    said = set(dimension.slices) - UNTESTED
     return bool(said) and dimension.slices != (DEFAULTS.get(dimension.name),)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mmrag.metrics.headline import HEADLINE, RATES, SPANS, Floats, IntervalOptions, bounds
 from mmrag.metrics.statistics import cluster_permutations, holm, mcnemar
 from simulator.reports.figures.headline import conversation_scores
-from simulator.reports.figures.slices import LEAST_SESSIONS, UNLABELLED, Dimension, standouts_of
+from simulator.reports.figures.slices import LEAST_SESSIONS, UNTESTED, Dimension, standouts_of
 from simulator.reports.read.session_sums import (
     ConversationSums,
     Mask,
@@ -199,7 +199,7 @@ def slice_differences(
     testable: dict[str, float] = {
         str(place): entry["p"]
         for place, entry in enumerate(table)
-        if entry["sessions"] >= LEAST_SESSIONS and entry["slice"] != UNLABELLED
+        if entry["sessions"] >= LEAST_SESSIONS and entry["slice"] not in UNTESTED
     }
     adjusted = holm(testable)
     for place, entry in enumerate(table):
