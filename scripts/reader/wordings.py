@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mmrag.agents.grounded.values import SPOKEN_UNITS
 from mmrag.errors import DataError
 from mmrag.files import bounded_yaml
 from reader.pages import KINDS
@@ -36,7 +35,14 @@ from simulator.world.language.voices.need_reader import read_slot, result_of
 _SHARE = 0.35
 """How often a frame is put to an attribute that it fits, where it says nothing of that."""
 
-_SPOKEN = {unit: word for word, unit in reversed(SPOKEN_UNITS.items())}
+_SPOKEN = {
+    "oz": "ounces", "lb": "pounds", "in": "inches", "ft": "feet", "mi": "miles",
+    "mph": "miles per hour", "hp": "horsepower", "gal": "gallons", "fl oz": "fluid ounces",
+    "°F": "degrees fahrenheit", "kJ": "kilojoules", "kg": "kilograms", "g": "grams", "m": "metres",
+    "cm": "centimetres", "km": "kilometres", "litres": "litres", "°C": "degrees celsius",
+    "minutes": "minutes",
+}  # fmt: skip
+"""What people call units."""
 
 
 class Ways(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 import threading
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,6 +22,7 @@ from mmrag.agents.grounded.evidence_lines import EvidenceLine
 from mmrag.agents.grounded.passage_text import NAME, comparable_name
 from mmrag.agents.grounded.question_plan import QuestionPlan
 from mmrag.agents.grounded.scene_records import Candidate, Finding, Scene
+from mmrag.agents.grounded.times_and_numbers import in_figures, quantity_places
 from mmrag.agents.grounded.trained_heads import (
     EncodedLine,
     Weights,
@@ -78,6 +80,8 @@ class FoundValue(Record, frozen=True, kw_only=True):
     luck: float = 0.0
     citations: tuple[str, ...] = ()
     steps: int = 1
+    is_denied: bool = False
+    """Its line says that it is not so: "it isn't safe for cats"."""
 
 
 class ValuePlace(Record, frozen=True, kw_only=True):
@@ -134,8 +138,12 @@ class LineMatcher:
             starts = [*(start for start, _ in places), len(line.text)]
             for i, (start, end) in enumerate(places):
                 a, b = (ends[i], starts[i + 1]) if len(places) > 1 else (0, len(line.text))
-                part, value = line.text[a:b], (start - a, end - a)
-                yield msgspec.structs.replace(line, text=part, value=value)
+                yield msgspec.structs.replace(
+                    line,
+                    text=line.text[a:b],
+                    value=(start - a, end - a),
+                    is_denied=_is_denied(line.text, start, end),
+                )
 
     def _seen(self, texts: Sequence[str], weights: Weights) -> list[_SeenLine]:
         """Lines as the encoder sees them; who reads the same page meanwhile waits for its end."""
@@ -145,7 +153,8 @@ class LineMatcher:
                 found |= {t: self._lines.get(t) for t in missing}
                 new = [t for t in missing if found[t] is None]
                 for text, one in zip(new, word_vectors(self._encoder, new), strict=True):
-                    made = _SeenLine(encode_line(one, weights), find_values(text, one, weights))
+                    places = _merge(text, find_values(text, one, weights))
+                    made = _SeenLine(encode_line(one, weights), places)
                     found[text] = made
                     self._lines.put(text, made)
         return [one for t in texts if (one := found[t]) is not None]
@@ -277,6 +286,7 @@ class AttributeFinder:
             support=len({p.line.evidence for p in winner}),
             freshness=freshness,
             citations=tuple(dict.fromkeys(p.line.evidence for p in winner))[:3],
+            is_denied=winner[0].line.is_denied,
         )
 
 
@@ -286,13 +296,25 @@ def _shared(said: frozenset[str], line: EvidenceLine) -> float:
     return _WORD * min(3, len(said & set(words(line.text[:start] + " " + line.text[end:]))))
 
 
+DENIES = re.compile(
+    r"\b(?:not?|none|nobody|nothing|never|neither|nor|without|hardly|cannot)\b"
+    r"(?! (?:doubt|exception|until|just|later|less|more|fewer|fails?)\b| \d)|n['’]t\b",
+    re.I,
+)
+"""Words that turn what is said into its opposite."""
+
+_CLAUSE = re.compile(r"[.,;–—()]|\b(?:and|but|except|only|than)\b", re.I)
+
+
+def _is_denied(text: str, start: int, end: int) -> bool:
+    """Whether a "not" stands before the value, in its clause, or the value begins with one."""
+    said = _CLAUSE.split(text[:start])[-1] + text[start:end].partition(" ")[0]
+    return bool(DENIES.search(said))
+
+
 def _valued(line: EvidenceLine) -> tuple[EvidenceLine, Value] | None:
     """A line and what its value means; None where it means nothing."""
-    start, end = line.value or (0, 0)
-    for whole in (*NAME.finditer(line.text), *DATE.finditer(line.text)):
-        is_part = whole.start() < end and start < whole.end() and " It" not in whole.group()
-        if is_part:  # a name or a day is not taken apart
-            start, end = min(start, whole.start()), max(end, whole.end())
+    start, end = _widen(line.text, *(line.value or (0, 0)))
     value = read_stated_value(line.text[start:end])
     if comparable_name(value.text) in ("", "it", "a", "the", "as"):
         return None
@@ -301,15 +323,33 @@ def _valued(line: EvidenceLine) -> tuple[EvidenceLine, Value] | None:
     return line, value
 
 
+def _merge(text: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Widen each place, and drop those that then overlap an earlier one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(_widen(text, *place) for place in places):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return found
+
+
+def _widen(text: str, start: int, end: int) -> tuple[int, int]:
+    """A place with the names, days and quantities that it cuts: none of them is taken apart."""
+    spans = [m.span() for pattern in (NAME, DATE) for m in pattern.finditer(text)]
+    for first, last in spans + quantity_places(text):
+        if first < end and start < last and " It" not in text[first:last]:
+            start, end = min(start, first), max(end, last)
+    return start, end
+
+
 def read_stated_value(text: str) -> Value:
     """What a value that a page states means, in the page's words: "3 for the price of 2"."""
-    value = read_value(text)
-    return msgspec.structs.replace(value, text=text) if value.kind == "number" else value
+    value = read_value(text if NAME.match(text) else in_figures(text))
+    return msgspec.structs.replace(value, text=text) if value.kind == "number" else read_value(text)
 
 
 def combine_values(value: Value, *parts: FoundValue, luck: float = 0.0) -> FoundValue:
     """What is made of several: as good as the weakest."""
-    fields = {
+    fields: dict[str, Any] = {
         name: min((getattr(p, name) for p in parts), default=1.0)
         for name in ("recognition", "match", "margin", "agreement", "freshness")
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from mmrag.agents.grounded.passage_text import (
@@ -35,6 +35,12 @@ _HEAD = 200
 _WHAT_IT_IS = ("name", "entity name", "type", "kind", "category", "class", "instance of")
 """Rows of an infobox that say what a thing is, and nothing of it."""
 
+_SMALL = frozenset({"a", "an", "and", "at", "no", "number", "of", "re", "s", "the"})
+"""Words that a name has on a page and not in speech, or the other way round."""
+
+_TITLE_PARTS = re.compile(r"\s+[–—|-]\s+|\s*[|:,]\s*")
+"""What stands between a thing's name and the rest of a title."""
+
 _IT = re.compile(r"\bIt\b")
 
 
@@ -49,12 +55,14 @@ class EvidenceLine(Record, frozen=True, kw_only=True):
     is_dated: bool = False
     is_aside: bool = False
     """Its page is about another thing."""
+    is_denied: bool = False
+    """It says that its value is not so: "it isn't safe for cats"."""
     evidence: str = ""
     source: str = "web"
 
 
 def lines_about(
-    name: str, evidence: Iterable[Evidence], *, strict: bool = True
+    name: str, evidence: Sequence[Evidence], *, strict: bool = True
 ) -> list[EvidenceLine]:
     """All lines of the evidence that may be about a thing."""
     wanted = comparable_name(name)
@@ -64,11 +72,36 @@ def lines_about(
             if comparable_name(item.text) == wanted:
                 found += _rows(item)
         elif not strict or wanted in comparable_name(item.title or _first_name(item.text)):
-            found += [_placed(line, item) for line in _lines(item.text, name)]
+            found += [_placed(line, item) for line in _lines(item.text, (name,))]
         elif wanted in comparable_name(item.text):
-            told = [x for x in _lines(item.text, name) if _IT.search(x.text)]
+            told = [x for x in _lines(item.text, (name,)) if _IT.search(x.text)]
             found += [_placed(x, item, is_aside=True) for x in told]
+    if strict and not any(line.source == "web" and not line.is_aside for line in found):
+        title = title_with_words(name, evidence)
+        own = [item for item in evidence if title and item.title == title]
+        names = (name, *(part for part in _TITLE_PARTS.split(title) if part[:1].isupper()))
+        found += [_placed(line, item) for item in own for line in _lines(item.text, names)]
     return found
+
+
+def title_with_words(name: str, evidence: Iterable[Evidence]) -> str:
+    """The title that has all words of a name, in any order, and the fewest others; "" if none.
+
+    A name of one word has to be the title's first.
+    """
+    wanted = _name_words(name)
+    among = {item.title for item in evidence if item.title and item.source == "web"}
+    held = {title: _name_words(title) for title in among}
+    if len(wanted) == 1:
+        found = [title for title in held if held[title][:1] == wanted]
+    else:
+        is_name = any(word.isalpha() for word in wanted)
+        found = [title for title in held if is_name and set(wanted) <= set(held[title])]
+    return min(found, key=lambda title: (len(held[title]), title), default="")
+
+
+def _name_words(text: str) -> list[str]:
+    return [word for word in comparable_name(text).split() if word not in _SMALL]
 
 
 def _first_name(text: str) -> str:
@@ -89,8 +122,9 @@ def _placed(line: EvidenceLine, item: Evidence, *, is_aside: bool = False) -> Ev
 
 
 @lru_cache(maxsize=4096)
-def _lines(text: str, name: str) -> tuple[EvidenceLine, ...]:
-    pattern = re.compile(rf"(?:\b[Tt]he\s+)?\b{re.escape(name)}\b".replace(r"\ ", r"\s+"), re.I)
+def _lines(text: str, names: tuple[str, ...]) -> tuple[EvidenceLine, ...]:
+    either = "|".join(map(re.escape, names)).replace(r"\ ", r"\s+")
+    pattern = re.compile(rf"(?:\b[Tt]he\s+)?\b(?:{either})\b", re.I)
     found: list[EvidenceLine] = []
     for said in _sentences(pattern.sub("It", text)):
         if not 4 <= len(said) <= _LONGEST or is_instruction(said):

@@ -17,6 +17,7 @@ import msgspec
 
 from mmrag.agents.grounded.attribute_finder import (
     ANY,
+    DENIES,
     NAMES,
     SIZES,
     AttributeFinder,
@@ -34,12 +35,13 @@ from mmrag.agents.grounded.trained_heads import Weights
 from mmrag.agents.grounded.turn_evidence import TurnEvidence
 from mmrag.agents.grounded.values import (
     DATE,
-    SPOKEN_UNITS,
     Value,
     read_date,
     say_list,
     say_number,
     time_of_day,
+    turn_unit,
+    written_unit,
 )
 from mmrag.search.web.words import words
 
@@ -55,18 +57,20 @@ _MOST_LISTED = 4
 _DAYS = frozenset({"date"})
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-UNITS: dict[tuple[str, str], tuple[float, float]] = {
-    ("g", "oz"): (1 / 28.349523125, 0), ("kg", "lb"): (1 / 0.45359237, 0),
-    ("cm", "in"): (1 / 2.54, 0), ("km", "m"): (1000, 0),
-    ("mm", "in"): (1 / 25.4, 0), ("m", "ft"): (1 / 0.3048, 0), ("km", "mi"): (1 / 1.609344, 0),
-    ("km/h", "mph"): (1 / 1.609344, 0), ("kW", "hp"): (1 / 0.745699872, 0),
-    ("litres", "gal"): (1 / 3.785411784, 0), ("ml", "fl oz"): (1 / 29.5735295625, 0),
-    ("°C", "°F"): (1.8, 32.0), ("kcal", "kJ"): (4.184, 0), ("cm", "ft"): (1 / 30.48, 0),
-    ("g", "lb"): (1 / 453.59237, 0), ("g", "kg"): (0.001, 0), ("cm", "m"): (0.01, 0),
-    ("mm", "cm"): (0.1, 0), ("hours", "minutes"): (60, 0), ("ml", "litres"): (0.001, 0),
-    ("days", "hours"): (24, 0), ("weeks", "days"): (7, 0), ("years", "months"): (12, 0),
+_DEFAULT_UNITS = {
+    "g": "oz", "kg": "lb", "cm": "in", "mm": "in", "m": "ft", "km": "mi", "km/h": "mph",
+    "kW": "hp", "litres": "gal", "ml": "fl oz", "°C": "°F", "kcal": "kJ", "hours": "minutes",
+    "days": "hours", "weeks": "days", "years": "months",
 }  # fmt: skip
-"""(from, to) → factor, offset; the first from a unit is the one that people ask for."""
+"""The unit to convert to when the question names none."""
+
+_ASKS_WHETHER = re.compile(
+    r"(?:(?:and|so|but|ok|okay|well),? )*"
+    r"(?:is|are|was|were|does|do|did|can|could|will|would|has|have|may|am)\b"
+    r"(?!.*\b(?:who|whom|whose|what|when|where|which|why|how|tell|or)\b)",
+    re.I,
+)
+"""A question that wants a yes or a no, and not one of two things or what somebody knows."""
 
 
 class Unanswerable(Exception):
@@ -102,7 +106,20 @@ def run_program(plan: QuestionPlan, reading: AttributeFinder) -> Finding | None:
         return None
     if isinstance(found, list):
         return _named(found[0]) if found else None
-    return make_finding(_said(found.value), plan, found)
+    said = _said(found.value)
+    if plan.operation == "get" and _ASKS_WHETHER.match(plan.masked):
+        said = _yes_or_no(plan, found, said)
+    return make_finding(said, plan, found)
+
+
+def _yes_or_no(plan: QuestionPlan, found: FoundValue, said: str) -> str:
+    """The words found, with a yes where the question has one of them and with a no where the page
+    denies them; a figure speaks for itself."""
+    if found.value.kind not in ("text", "name", "list"):
+        return said
+    if found.is_denied:
+        return f"No, {said}" if DENIES.search(said) else "No"
+    return f"Yes, {said}" if _stems(plan.question) & _stems(said) else said
 
 
 def is_premise_true(claim: QuestionPlan, reading: AttributeFinder) -> bool | None:
@@ -110,7 +127,7 @@ def is_premise_true(claim: QuestionPlan, reading: AttributeFinder) -> bool | Non
     _, thing, slot, *_ = claim.steps
     run = _Run(claim, reading)
     try:
-        return run.is_said(run.get(thing, slot).value)
+        return run.holds(run.get(thing, slot))
     except Unanswerable:
         return None
 
@@ -164,11 +181,15 @@ class _Run:
             return any(n.number == value.number for n in self._numbers)
         return all(self.mentions(item) for item in value.items or (value.text,))
 
+    def holds(self, found: FoundValue) -> bool:
+        """Whether the question says what a page says, and does not deny."""
+        return self.is_said(found.value) and not found.is_denied
+
     def mentions(self, text: str, *, is_whole: bool = True) -> bool:
         """Whether the question has the words of a text, all of them or one."""
         asked, said = _stems(self._plan.question), _stems(text)
         question = self._plan.question
-        if _DENIES.search(text) and not _DENIES.search(question):
+        if DENIES.search(text) and not DENIES.search(question):
             return False
         first = re.escape(text.split()[0]) if text.split() else ""
         if is_whole and re.search(rf"\b(?:not|no|never) {first}\b", question, re.I):
@@ -237,7 +258,7 @@ class _Run:
             way = 1 if sign == ">" else -1
             chosen = [c for c, f in found if way * _number(f) >= way * _number(bound)]
         elif sign == "is":
-            chosen = [c for c, f in found if self.is_said(f.value)]
+            chosen = [c for c, f in found if self.holds(f)]
             chosen = chosen or [c for c, f in found if self.mentions(f.value.text, is_whole=False)]
         else:
             has = [c for c, f in found if self._has(f.value)]
@@ -353,7 +374,8 @@ class _Run:
         found = self.get(*a[1:]) if isinstance(a, list) else self.of(a)
         if not isinstance(found, FoundValue):
             raise Unanswerable
-        return _truth(self._has(found.value), found)
+        has = _truth(self._has(found.value) and not found.is_denied, found)
+        return msgspec.structs.replace(has, is_denied=found.is_denied)
 
     def _has(self, value: Value) -> bool:
         items = value.items or tuple(re.split(r",| and | or ", value.text))
@@ -361,17 +383,21 @@ class _Run:
 
     def says(self, a: Any, _wanted: Any) -> FoundValue:
         found = self.of(a)
-        return _truth(self.is_said(found.value), found)
+        return _truth(self.holds(found), found)
 
     def negated(self, a: Any) -> FoundValue:
         found = self.of(a)
+        if found.is_denied:  # "it isn't safe for cats": that cats are denied says not what is safe
+            raise Unanswerable
         return msgspec.structs.replace(found, value=_yes(found.value.text == "No"))
 
     def premise(self, thing: Any, slot: int, then: Any = None) -> FoundValue:
         found = self.get(thing, slot)
-        if self.is_said(found.value):
+        if self.holds(found):
             return _truth(True, found) if then is None else self.of(then)
-        denied = Value(kind="text", text=f"No, it's {_said(found.value)}.")
+        denied = _yes(False)
+        if not found.is_denied:
+            denied = Value(kind="text", text=f"No, it's {_said(found.value)}.")
         return msgspec.structs.replace(found, value=denied)
 
     def same(self, thing: Any, named: Any) -> FoundValue:
@@ -417,15 +443,16 @@ class _Run:
     def in_unit(self, a: Any) -> FoundValue:
         found = self.sized(a)
         value = found.value
-        asked = self._plan.question
-        wanted = [u for word, u in SPOKEN_UNITS.items() if re.search(rf"\b{word}\b", asked)]
-        known = [to for unit, to in UNITS if unit == value.unit]
-        to = next((u for u in wanted if u in known), next(iter(known), ""))
-        if not to:
+        asked = re.findall(r"[^\W\d_]{2,}", self._plan.question.lower())  # no "s" of "what's"
+        runs = (" ".join(asked[i : i + n]) for n in (3, 2, 1) for i in range(len(asked)))
+        said = (written_unit(run) for run in runs if run != "in")
+        fitting = (u for u in said if u != value.unit and turn_unit(1, value.unit, u) is not None)
+        to = next(fitting, _DEFAULT_UNITS.get(value.unit, ""))
+        number = turn_unit(_number(found), value.unit, to)
+        if not to or number is None:
             raise Unanswerable
-        factor, offset = UNITS[value.unit, to]
-        number = round(_number(found) * factor + offset, 1)
-        return combine_values(_counted(number, to, 1), found)
+        digits = 1 if abs(number) >= 1 or round(number, 2) == round(number, 1) else 2
+        return combine_values(_counted(round(number, digits), to, digits), found)
 
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -514,20 +541,12 @@ def _minutes(clock: str) -> int:
         raise Unanswerable from None
 
 
-def _unit(value: Value) -> str:
-    return SPOKEN_UNITS.get(value.unit.lower(), value.unit)
-
-
 def _turned(value: Value, unit: str) -> Value | None:
     """A quantity in another unit, where there is a way."""
-    own = _unit(value)
-    if own == unit or value.number is None:
-        return value if own == unit else None
-    for way, (factor, offset) in UNITS.items():
-        if offset == 0 and way in ((own, unit), (unit, own)):
-            turned = value.number * factor if way == (own, unit) else value.number / factor
-            return _counted(turned, unit)
-    return None
+    if value.unit == unit or value.number is None:
+        return value if value.unit == unit else None
+    turned = turn_unit(value.number, value.unit, unit)
+    return None if turned is None else _counted(turned, unit)
 
 
 def _offered(offer: str, many: int) -> float:
@@ -541,7 +560,6 @@ def _offered(offer: str, many: int) -> float:
     return float(many)
 
 
-_DENIES = re.compile(r"\b(?:not?|none|nobody|nothing|never|without|hardly)\b|n't\b", re.I)
 _IDLE = frozenset("a an and the of in on at for to is are it its this with or one".split())  # noqa: SIM905
 
 

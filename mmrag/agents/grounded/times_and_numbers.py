@@ -7,6 +7,7 @@ import re
 
 from mmrag.agents.grounded.values import CLOCK, MONTHS, Value, quantities, time_of_day
 from mmrag.text.number_words import NUMBER_WORDS
+from mmrag.text.units import UNITS
 
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 10**6}
 _ONES = NUMBER_WORDS | {
@@ -44,7 +45,33 @@ def number_in(text: str) -> float | None:
 
 
 _COUNTS = "|".join([*(w for w in NUMBER_WORDS if w not in ("zero", "one")), "dozen", *_SCALES])
-_SPOKEN = re.compile(rf"\b(?:(?:{_COUNTS})(?:[- ]|\b))+", re.I)
+_SPOKEN = re.compile(
+    rf"\b(?:one (?=and a half\b)|(?:{_COUNTS})"
+    rf"(?:(?:(?<=hundred)|(?<=thousand)) and (?=(?:{_COUNTS})\b)|[- ]|\b))+"
+    r"(?:(?<= )and a half\b)?",
+    re.I,
+)
+_FIGURE = re.compile(rf"(?:[$€£]\s?)?(?:\d+(?:,\d{{3}})*(?:\.\d+)?|{_SPOKEN.pattern})", re.I)
+_UNIT = re.compile(r"[\s-]?(%|°[CF]?|([^\W\d_]+) [^\W\d_]+|[^\W\d_]+)")
+
+
+def quantity_places(text: str) -> list[tuple[int, int]]:
+    """Where a text has numbers, in figures or words, with what they measure.
+
+    >>> text = "£9.50 or two and a half kilos at 4 per cent"
+    >>> [text[a:b] for a, b in quantity_places(text)]
+    ['£9.50', 'two and a half kilos', '4 per cent']
+    """
+    found: list[tuple[int, int]] = []
+    for number in _FIGURE.finditer(text):
+        end = number.end() - (number.group()[-1] in " -")
+        if unit := _UNIT.match(text, end):
+            if unit.group(1)[0] in "%°" or unit.group(1).lower() in UNITS:
+                end = unit.end()
+            elif unit.group(2) and unit.group(2).lower() in UNITS:
+                end = unit.end(2)
+        found.append((number.start(), end))
+    return found
 
 
 def numbers_in(text: str) -> list[Value]:
@@ -53,12 +80,23 @@ def numbers_in(text: str) -> list[Value]:
     >>> [(v.number, v.unit) for v in numbers_in("are three of them under $20 by 6:30 pm")]
     [(3.0, ''), (20.0, '$')]
     """
+    return quantities(in_figures(CLOCK.sub(" ", text)))
+
+
+def in_figures(text: str) -> str:
+    """The text with its number words written as figures.
+
+    >>> in_figures("two and a half metres for twenty-five pounds")
+    '2.5 metres for 25 pounds'
+    """
 
     def figure(found: re.Match[str]) -> str:
         said = found.group()
-        return f"{number_in(said):g}{said[len(said.rstrip()) :]}"
+        half = said.lower().endswith("and a half")
+        number = number_in(said[: -len("and a half")] if half else said) or 0
+        return f"{number + half / 2:.10g}{said[len(said.rstrip()) :]}"
 
-    return quantities(_SPOKEN.sub(figure, CLOCK.sub(" ", text)))
+    return _SPOKEN.sub(figure, text)
 
 
 def clock_time_in(text: str) -> str:

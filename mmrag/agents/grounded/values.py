@@ -6,6 +6,7 @@ import datetime as dt
 import re
 
 from mmrag.records import Record
+from mmrag.text.units import UNITS
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -23,14 +24,17 @@ DATE = re.compile(rf"\b{_DATE}(?:(?:,| at|T) ?\d{{1,2}}:\d{{2}})?", re.I)
 CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})\s*([ap]\.?m\.?)?|\b(\d{1,2})\s*([ap])\.?m\b\.?", re.I)
 _NUMBER = re.compile(r"(?<![\w.])([-−–]?)\s?(\$|€|£)?\s?([-−]?\d[\d,]*(?:\.\d+)?)(?![\d])")
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
-SPOKEN_UNITS = {
-    "ounces": "oz", "pounds": "lb", "inches": "in", "feet": "ft", "miles": "mi",
-    "miles per hour": "mph", "horsepower": "hp", "gallons": "gal", "fluid ounces": "fl oz",
-    "degrees fahrenheit": "°F", "fahrenheit": "°F", "kilojoules": "kJ", "kilograms": "kg",
-    "grams": "g", "metres": "m", "meters": "m", "centimetres": "cm", "kilometres": "km",
-    "litres": "litres", "degrees celsius": "°C", "celsius": "°C", "minutes": "minutes",
+_PAGE_UNITS = {
+    "g": "g", "kg": "kg", "mg": "mg", "oz": "oz", "lb": "lb", "tonnes": "tonnes", "mm": "mm",
+    "cm": "cm", "m": "m", "km": "km", "in": "inches", "ft": "ft", "mi": "mi", "ml": "ml",
+    "litres": "litres", "gal": "gal", "fl oz": "fl oz", "seconds": "s", "minutes": "min",
+    "hours": "h", "days": "days", "weeks": "weeks", "months": "months", "years": "years",
+    "km/h": "kmh", "mph": "mph", "W": "w", "kW": "kw", "hp": "hp", "kcal": "kcal", "kJ": "kj",
+    "bar": "bar", "°C": "celsius", "°F": "fahrenheit", "%": "%",
 }  # fmt: skip
-"""Units as people say them → as pages write them."""
+"""Units as pages write them → by a name that `UNITS` has."""
+
+_WRITTEN = {UNITS[name]: unit for unit, name in _PAGE_UNITS.items()}
 
 _YEAR = re.compile(r"(?<![\d$€£,.])(1\d{3}|20\d{2})(?![\d,.]*\d)")
 _MAX = 400
@@ -128,6 +132,30 @@ def quantities(text: str) -> list[Value]:
     return [v for v in found if v is not None]
 
 
+def written_unit(said: str) -> str:
+    """A unit as pages write it, whatever it is called.
+
+    >>> written_unit("kilos"), written_unit("per cent"), written_unit("stars")
+    ('kg', '%', 'stars')
+    """
+    known = UNITS.get(said.lower() if len(said) > 1 else said)  # "5 G" are no grams
+    return _WRITTEN.get(known, said) if known else said
+
+
+def turn_unit(number: float, unit: str, into: str) -> float | None:
+    """A quantity in another unit; None where the two measure different things.
+
+    >>> turn_unit(20, "°C", "°F"), turn_unit(2, "km", "m"), turn_unit(1, "cm", "litres")
+    (68.0, 2000.0, None)
+    """
+    own, other = (UNITS.get(_PAGE_UNITS.get(u, u).lower()) for u in (unit, into))
+    if unit == into:
+        return number
+    if not own or not other or own[0] != other[0]:
+        return None
+    return (number + own[2]) * own[1] / other[1] - other[2]
+
+
 def _quantity(match: re.Match[str], text: str, at: int | None = None) -> Value | None:
     sign, money, digits = match.groups()
     try:
@@ -138,7 +166,7 @@ def _quantity(match: re.Match[str], text: str, at: int | None = None) -> Value |
         number = -number
     decimals = len(digits.partition(".")[2])
     rest = text[match.end() - (at or 0) :] if at is not None else text[match.end() :]
-    said = re.match(r"\s?(%|°[CF]|[^\W\d_][^\s,;.()]*(?: of rain| per \w+)?)", rest)
+    said = re.match(r"\s?(%|°[CF]|per cent\b|[^\W\d_][^\s,;.()]*(?: of rain| per \w+)?)", rest)
     unit = said.group(1) if said else ""
     whole = match.group() + (said.group() if said else "")
     if money:
@@ -151,6 +179,8 @@ def _quantity(match: re.Match[str], text: str, at: int | None = None) -> Value |
         unit, whole = "", match.group()
     elif unit in _SCALES:
         number, unit = number * _SCALES[unit], ""
+    else:
+        unit = written_unit(unit)
     return Value(kind="number", text=whole.strip(), number=number, unit=unit, digits=decimals)
 
 

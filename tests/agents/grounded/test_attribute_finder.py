@@ -246,6 +246,8 @@ def test_who_came_up_last_is_whom_a_question_may_be_about():
         ("twenty-five people, a dozen eggs", [(25, "people"), (12, "eggs")]),
         ("it's -10 °C outside", [(-10, "°C")]),
         ("this one for two hundred", [(200, "")]),
+        ("two and a half metres in three kilos", [(2.5, "m"), (3, "kg")]),
+        ("Five hundred and twenty grams, two million people", [(520, "g"), (2e6, "people")]),
         ("is this one ok", []),
     ],
 )
