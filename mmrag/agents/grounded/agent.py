@@ -19,11 +19,13 @@ from mmrag.agents.grounded.bounded_cache import BoundedCache
 from mmrag.agents.grounded.candidate_answers import CandidateReader, Known
 from mmrag.agents.grounded.candidate_weights import find_agreed_answer, weigh_by_talk
 from mmrag.agents.grounded.contextual_vectors import BuiltinSentenceEncoder, ContextualEncoder
+from mmrag.agents.grounded.evidence_lines import title_with_words
 from mmrag.agents.grounded.grounded_parts import SWITCHES, Parts
 from mmrag.agents.grounded.look_requests import REQUEST, split_repeated_query, wants_look
 from mmrag.agents.grounded.ocr import RapidOcr, TextRecogniser
+from mmrag.agents.grounded.passage_text import capital_runs
 from mmrag.agents.grounded.picture_analysis import PictureAnalyser
-from mmrag.agents.grounded.planner import Planner, plan_as_lookup
+from mmrag.agents.grounded.planner import POINTS, Planner, plan_as_lookup
 from mmrag.agents.grounded.program_runner import BuiltinReader
 from mmrag.agents.grounded.question_plan import QuestionPlan, last_named_thing
 from mmrag.agents.grounded.scene_records import Finding, Scene, named_scene
@@ -40,6 +42,8 @@ from mmrag.registry import parse_whole_number
 from mmrag.turn_clock import forget_first_word
 
 _MODEL_EVIDENCE = 12
+_NAMED_WITHIN = 6
+"""Questions in which a name is looked for: a conversation's."""
 _PASSAGE = 1500
 
 _KEPT = 4096
@@ -101,8 +105,11 @@ class GroundedAgent:
         if names:
             scene = named_scene(scene, names)
         plan, before, usage = await self._plan(query, scene, trace)
-        if scene.main is None and (named := last_named_thing(before)):
-            scene = named_scene(scene, [named])
+        if scene.main is None:
+            named = last_named_thing(before)
+            if not named and "it" in plan.things and len(plan.names) < 2:
+                named = await asyncio.to_thread(self._find_named, query)
+            scene = named_scene(scene, [named]) if named else scene
         finding, evidence = await asyncio.to_thread(self._read, plan, before, scene, query, trace)
         if reader := self._models.get("reader"):
             finding, more = await self._read_by_model(reader, query, plan, scene, evidence, trace)
@@ -116,6 +123,15 @@ class GroundedAgent:
                 step.info |= {"ask": "look", "p": round(p, 4), "threshold": round(bar, 4)}
             return Reply(text=REQUEST, abstained=True, ask="look", trace=trace.steps, usage=usage)
         return self._decide(bar, finding, p, trace, usage + more)
+
+    def _find_named(self, query: Query) -> str:
+        """The last name that the wearer said of which some page's title has the words."""
+        texts = [query.text, *(one.query for one in query.history[::-1])][:_NAMED_WITHIN]
+        names = [n for text in texts if not POINTS.search(text) for n in capital_runs(text)]
+        if self._web is None or not self._parts.on("web") or not names:
+            return ""
+        found = zip(names, self._web.search_text(names, _MODEL_EVIDENCE), strict=True)
+        return next((name for name, pages in found if title_with_words(name, pages)), "")
 
     def _look(self, query: Query, trace: Trace) -> Scene:
         """The picture at hand, or an earlier one that showed the thing better."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from mmrag.agents.grounded.bounded_cache import BoundedCache
-from mmrag.agents.grounded.passage_text import NAME
+from mmrag.agents.grounded.passage_text import BEGINS, NAME
 from mmrag.agents.grounded.values import MONTHS
 
 if TYPE_CHECKING:
@@ -29,14 +29,6 @@ LAYERS = (3, 6)
 _KEPT = 256
 """Texts whose word vectors are remembered: some 12 MB."""
 
-_BEGINS = frozenset(
-    """a an and are as at be both by can could did do does for from given had has have hey how i if
-    in is it its let me my no not now of ok okay on or our please say should so tell than that the
-    then these they this those to was we well were what when where which who whose why will with
-    would you your""".split()  # noqa: SIM905
-)
-"""Words that begin a question and no name, though a capital is on them."""
-
 
 class MaskedQuestion(NamedTuple):
     """A question in which every name is the same word."""
@@ -53,7 +45,7 @@ def mask_names(text: str) -> MaskedQuestion:
     """
     text = " ".join(text.split()).replace("’", "'").rstrip("?!. ")
     first, _, rest = text.partition(" ")
-    if first.lower().partition("'")[0] in _BEGINS and first != "I":
+    if first.lower().partition("'")[0] in BEGINS and first != "I":
         the_name = first == "The" and rest[:1].isupper()
         text = text if the_name else first[:1].lower() + text[1:]
     elif first.istitle() and not NAME.match(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from mmrag.agents.grounded.values import DATE, read_date
+from mmrag.agents.grounded.values import DATE, MONTHS, read_date
 from mmrag.records import Evidence
 
 _WORD = r"[A-Z][^\W\d_]*(?:['’-](?!s\b)[^\W\d_]+)*"
@@ -15,6 +15,14 @@ NAME = re.compile(
 )
 """A proper name: two capitalised words or more, or a compound of them."""
 
+BEGINS = frozenset(
+    """a an and are as at be both by can could did do does for from given had has have hey how i if
+    in is it its let me my no not now of ok okay on or our please say should so tell than that the
+    then these they this those to was we well were what when where which who whose why will with
+    would you your""".split()  # noqa: SIM905
+)
+"""Words that begin a question and no name, though a capital is on them."""
+
 _ORDERS = re.compile(
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instructions?|rules?|sources?|above)\b"
     r"|\b(?:language model|ai assistants?|system (?:notice|prompt|message)|\[\[?assistant)"
@@ -23,6 +31,30 @@ _ORDERS = re.compile(
     r"|\btreat every other source\b|\bnew directive\b",
     re.I,
 )
+
+
+_PART = r"(?:[^\W\d_a-z][\w'’-]*|\d+)"
+_RUN = re.compile(rf"(?<!\w){_PART}(?:(?: (?:of|the|and|at|no|number)){{0,2}} {_PART})*")
+
+_RUNS = 3
+"""Of one question: each is searched for."""
+
+
+def capital_runs(text: str) -> list[str]:
+    """The likeliest names in a question, the longest first: words with capitals, and numbers.
+
+    >>> capital_runs("How much does the Fjordby number 26 hold?")
+    ['Fjordby number 26']
+    """
+    found = [re.sub(r"['’]s$", "", m.group()) for m in _RUN.finditer(text)]
+    named = {one for one in found if one[0].isalpha() and len(one) > 2 and not _idle(one)}
+    return sorted(named, key=lambda one: (-len(one), one))[:_RUNS]
+
+
+def _idle(run: str) -> bool:
+    """Whether a word has its capital from where it stands, or names a day."""
+    first = re.split(r"['’]", run.lower())[0]
+    return " " not in run and (first in BEGINS or first in MONTHS or first.endswith("day"))
 
 
 @lru_cache(maxsize=8192)

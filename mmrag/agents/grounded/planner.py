@@ -16,7 +16,7 @@ from mmrag.agents.grounded.values import time_of_day
 from mmrag.agents.reply_format import is_refusal
 from mmrag.records import Exchange
 
-_POINTS = re.compile(r"\b(?:this|these|that|those|it|its|they|their|them|here)\b", re.I)
+POINTS = re.compile(r"\b(?:this|these|that|those|it|its|they|their|them|here)\b", re.I)
 """Words by which something is meant that the question does not name."""
 
 _TRIED, _NEAR = 12, 0.8
@@ -88,7 +88,7 @@ def entity_in_reply(reply: str, question: str) -> str:
 def _put(plain: QuestionPlan, program: str, sure: float) -> QuestionPlan:
     """The plan with a program; what it names and does not point at is what it is about."""
     made = msgspec.structs.replace(plain, program=program, sure=round(sure, 4))
-    if made.things == frozenset({"it"}) and plain.names and not _POINTS.search(plain.masked):
+    if made.things == frozenset({"it"}) and plain.names and not POINTS.search(plain.masked):
         return msgspec.structs.replace(made, program=program.replace('"it"', '"named"'))
     return made
 
@@ -102,7 +102,9 @@ def _can_be(plan: QuestionPlan) -> bool:
         return False
     if plan.things & {"other", "shop", "named"} and not plan.names:
         return False
-    is_said = _POINTS.search(plan.masked) or _COMPARES.search(plan.masked) or len(plan.names) > 1
+    is_said = POINTS.search(plan.masked) or _COMPARES.search(plan.masked) or len(plan.names) > 1
     if plan.things >= {"it", "other"} and not is_said:
+        return False
+    if plan.things >= {"it", "named"} and not POINTS.search(plan.masked):
         return False
     return "answer" not in plan.things or bool(plan.answer)

@@ -429,3 +429,44 @@ def test_where_nothing_is_in_view_it_is_what_was_asked_about_by_name():
     assert asyncio.run(made.answer(asked)).text == "Foo Brass Works"
     compared = (Exchange(query=f"Is this heavier than the {NAME}?", reply=ABSTAIN),)
     assert asyncio.run(made.answer(Query(text="who makes it?", history=compared))).text == ABSTAIN
+
+
+@pytest.mark.parametrize(
+    ("title", "question"),
+    [
+        ("Kettle No. 26 – Fjordby & Sons", "How heavy is the Fjordby number 26?"),
+        ("Tolcarrow: a kettle worth the hill", "what does Tolcarrow weigh"),
+        ("The Wren & Daughter kettle, 2 litres", "What does the Wren and Daughter weigh?"),
+    ],
+)
+def test_a_thing_is_found_by_its_name_as_people_say_it(title, question):
+    name = title.partition(" –")[0].partition(":")[0]
+    made = agent(hits=(), pages=[web(title, f"The weight of {name} is 900 g."), WEB[1]])
+    asked = (Exchange(query=question, reply="900 g"),)
+    assert asyncio.run(made.answer(Query(text=question))).text == "900 g"
+    assert asyncio.run(made.answer(Query(text="how heavy is it", history=asked))).text == "900 g"
+    for other in ("How heavy is the Fjordby number 32?", "How heavy is my Alder on Monday?"):
+        assert asyncio.run(made.answer(Query(text=other))).text == ABSTAIN
+
+
+def test_two_that_are_named_are_compared():
+    pages = [web("Foo Kettle", "It weighs 2 kg."), web("Bar Jug", "It weighs 1 kg.")]
+    asked = Query(text="Which is heavier, the Foo Kettle or the Bar Jug?")
+    assert asyncio.run(agent(hits=(), pages=pages).answer(asked)).text == "Foo Kettle"
+
+
+@pytest.mark.parametrize(
+    ("page", "question", "text"),
+    [
+        ("It isn't poisonous to cats. It weighs 900 g.", "is it poisonous to cats", "No"),
+        ("It is certified vegan. It weighs 900 g.", "is it vegan", "Yes, certified vegan"),
+        ("It isn't safe for cats or dogs.", "is it safe for dogs", "No"),
+        ("The body is made of steel.", "is it made of wood", "steel"),
+        ("It does not come with a lid.", "can I get a lid with it", "No"),
+        ("It weighs two and a half kilos.", "how heavy is it", "two and a half kilos"),
+    ],
+)
+def test_what_a_sentence_says_or_denies(page, question, text):
+    asked = Query(text=question, history=(Exchange(query=f"What is the {NAME}?", reply=ABSTAIN),))
+    made = agent(hits=(), pages=[web(NAME, page)])
+    assert asyncio.run(made.answer(asked)).text == text
