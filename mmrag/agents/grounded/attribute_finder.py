@@ -142,7 +142,7 @@ class LineMatcher:
                     line,
                     text=line.text[a:b],
                     value=(start - a, end - a),
-                    is_denied=_is_denied(line.text, start, end),
+                    is_denied=_is_denied(line.text, start),
                 )
 
     def _seen(self, texts: Sequence[str], weights: Weights) -> list[_SeenLine]:
@@ -306,10 +306,9 @@ DENIES = re.compile(
 _CLAUSE = re.compile(r"[.,;–—()]|\b(?:and|but|except|only|than)\b", re.I)
 
 
-def _is_denied(text: str, start: int, end: int) -> bool:
-    """Whether a "not" stands before the value, in its clause, or the value begins with one."""
-    said = _CLAUSE.split(text[:start])[-1] + text[start:end].partition(" ")[0]
-    return bool(DENIES.search(said))
+def _is_denied(text: str, start: int) -> bool:
+    """Whether a "not" stands before the value, in its clause; one in the value is a part of it."""
+    return bool(DENIES.search(_CLAUSE.split(text[:start])[-1]))
 
 
 def _valued(line: EvidenceLine) -> tuple[EvidenceLine, Value] | None:

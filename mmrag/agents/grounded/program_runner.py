@@ -117,8 +117,10 @@ def _yes_or_no(plan: QuestionPlan, found: FoundValue, said: str) -> str:
     denies them; a figure speaks for itself."""
     if found.value.kind not in ("text", "name", "list"):
         return said
-    if found.is_denied:
-        return f"No, {said}" if DENIES.search(said) else "No"
+    if found.is_denied or DENIES.fullmatch(said):
+        return "No"
+    if DENIES.search(said):
+        return f"No, {said}"
     return f"Yes, {said}" if _stems(plan.question) & _stems(said) else said
 
 

@@ -462,6 +462,8 @@ def test_two_that_are_named_are_compared():
         ("It is certified vegan. It weighs 900 g.", "is it vegan", "Yes, certified vegan"),
         ("It isn't safe for cats or dogs.", "is it safe for dogs", "No"),
         ("The body is made of steel.", "is it made of wood", "steel"),
+        ("It lives with no other fish.", "so it lives with no other fish, right", "Yes"),
+        ("It has no prizes so far.", "has it won anything", "No"),
         ("It does not come with a lid.", "can I get a lid with it", "No"),
         ("It weighs two and a half kilos.", "how heavy is it", "two and a half kilos"),
     ],
