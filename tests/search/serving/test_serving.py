@@ -39,6 +39,19 @@ def test_http_gives_what_the_search_gives(index: Index) -> None:
     assert seen["results"][0][0]["text"] == "Alder Kettle"
 
 
+def test_parts_of_a_picture_are_searched_unless_the_whole_is_asked_for(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    for way in ("search_images", "search_whole"):
+        answer = lambda _kg, _pictures, _k, way=way: asked.append(way) or [()]  # noqa: E731
+        monkeypatch.setattr(type(index.images), way, answer)
+    body = {"images": [base64.b64encode(png(coloured((200, 30, 30)))).decode()]}
+    for more in ({}, {"regions": False}):
+        assert ask(index, "/search/images", body | more).status_code == 200
+    assert asked == ["search_images", "search_whole"]
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
