@@ -104,8 +104,8 @@ def _one(one: dict[str, Any], baseline: dict[str, Any], other: dict[str, Any]) -
         words = (
             f"{lost} lost, {more} won back{of_it}"
             if one["asked_back"]
-            else f"the baseline loses {lost} points against clean; there the other run is {more} "
-            f"points against the baseline{of_it}"
+            else f"the baseline's loss against clean is {lost} points; there the other run differs "
+            f"from it by {more} points"
         )
         lines += ["", f"{_cell(won['condition'])}: {words}."]
     flips = one["flips"]
