@@ -46,15 +46,22 @@ def capital_runs(text: str) -> list[str]:
     >>> capital_runs("How much does the Fjordby number 26 hold?")
     ['Fjordby number 26']
     """
-    found = [re.sub(r"['’]s$", "", m.group()) for m in _RUN.finditer(text)]
-    named = {one for one in found if one[0].isalpha() and len(one) > 2 and not _idle(one)}
+    found = {_without_beginning(m.group()) for m in _RUN.finditer(text)}
+    named = [one for one in found if one[:1].isalpha() and len(one) > 2 and not _is_day(one)]
     return sorted(named, key=lambda one: (-len(one), one))[:_RUNS]
 
 
-def _idle(run: str) -> bool:
-    """Whether a word has its capital from where it stands, or names a day."""
-    first = re.split(r"['’]", run.lower())[0]
-    return " " not in run and (first in BEGINS or first in MONTHS or first.endswith("day"))
+def _without_beginning(run: str) -> str:
+    """A run of capitals without words that only begin a question: "Does Tolcarrow"."""
+    words = run.split()
+    while words and re.split(r"['’]", words[0].lower())[0] in BEGINS:
+        del words[0]
+    return re.sub(r"['’]s$", "", " ".join(words))
+
+
+def _is_day(run: str) -> bool:
+    """Whether a word is a month or a day of the week."""
+    return run.lower() in MONTHS or (" " not in run and run.endswith("day"))
 
 
 @lru_cache(maxsize=8192)

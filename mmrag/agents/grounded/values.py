@@ -138,7 +138,7 @@ def written_unit(said: str) -> str:
     >>> written_unit("kilos"), written_unit("per cent"), written_unit("stars")
     ('kg', '%', 'stars')
     """
-    known = UNITS.get(said.lower() if len(said) > 1 else said)  # "5 G" are no grams
+    known = UNITS.get(said.lower()) if len(said) > 1 else None  # "5 G", "the 1980s"
     return _WRITTEN.get(known, said) if known else said
 
 

@@ -15,7 +15,7 @@ from mmrag.agents.grounded.contextual_vectors import (
     mask_names,
 )
 from mmrag.agents.grounded.evidence_lines import lines_about
-from mmrag.agents.grounded.passage_text import plain_markup
+from mmrag.agents.grounded.passage_text import capital_runs, plain_markup
 from mmrag.agents.grounded.planner import Planner, entity_in_reply, plan_as_lookup
 from mmrag.agents.grounded.scene_records import Candidate, Scene
 from mmrag.agents.grounded.times_and_numbers import clock_time_in, moment_in, number_in, numbers_in
@@ -249,10 +249,24 @@ def test_who_came_up_last_is_whom_a_question_may_be_about():
         ("two and a half metres in three kilos", [(2.5, "m"), (3, "kg")]),
         ("Five hundred and twenty grams, two million people", [(520, "g"), (2e6, "people")]),
         ("is this one ok", []),
+        ("is it from the 1980s", [(1980, "s")]),
     ],
 )
 def test_numbers_that_a_question_names(text, numbers):
     assert [(v.number, v.unit) for v in numbers_in(text)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Does Tolcarrow have a lid?", ["Tolcarrow"]),
+        ("Is the Fjordby number 26 heavy?", ["Fjordby number 26"]),
+        ("I've been to Fjordby’s on Monday", ["Fjordby"]),
+        ("Is 5 enough in May? Does it?", []),
+    ],
+)
+def test_what_may_be_a_name_in_a_question(text, names):
+    assert capital_runs(text) == names
 
 
 def test_spoken_numbers_hours_and_days():
