@@ -171,6 +171,7 @@ def test_a_share_is_won_back_only_of_what_is_surely_lost(runs: Path, tmp_path: P
     assert " % of the loss" not in words
     page = comparison_page(found)
     assert "won back" not in words + page  # nobody asked back in these
+    assert "Share" not in page
     found["comparisons"][0]["asked_back"] = True
     words = comparison_markdown(found)
     assert words.count("won back (") == words.count(" % of the loss).") == 1
