@@ -13,7 +13,7 @@ from simulator.studio.camera.scene_to_picture import described, seed_of, stage_u
 from simulator.studio.camera.staging import Staged, focus_view
 from simulator.studio.camera.view_geometry import aim_view, corners, focal, larger_side
 from simulator.studio.solid.scene_types import View, moved
-from simulator.studio.tracing.tracer import Traced, trace
+from simulator.studio.tracing.tracer import trace
 from simulator.world.pictures.scene import Rendered, Scene
 from simulator.world.pictures.traits import Draws
 
@@ -23,20 +23,15 @@ def retake(scene: Scene, how: str) -> Rendered:
     `other side`."""
     if how not in AGAIN:
         raise SpecError(unknown_name_message("second look", how, sorted(AGAIN)))
-    settled_in = stage_unhidden(scene)
-    subject = _traced(settled_in, scene).owner == 0
-    staged = AGAIN[how](settled_in, scene)
-    traced, noise = _traced(staged, scene), scene.noise * (1.0 if scene.is_ego else 0.5)
+    staged = AGAIN[how](stage_unhidden(scene), scene)
+    traced = trace(
+        staged.placed, staged.light, staged.view, scene.width, scene.height, seed=seed_of(scene)
+    )
     image = develop(
-        traced.light, Draws("develop", scene.key),
-        noise=noise, swing=scene.light_swing, limit=32.0, subject=subject,
+        traced.light, Draws("develop", scene.key), swing=scene.light_swing,
+        noise=scene.noise * (1.0 if scene.is_ego else 0.5), subject=traced.owner == 0,
     )  # fmt: skip
     return described(image, scene, staged, traced)
-
-
-def _traced(staged: Staged, scene: Scene) -> Traced:
-    w, h = scene.width, scene.height
-    return trace(staged.placed, staged.light, staged.view, w, h, seed=seed_of(scene))
 
 
 def _closer(staged: Staged, scene: Scene) -> Staged:

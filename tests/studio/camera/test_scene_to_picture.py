@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from mmrag.errors import SpecError
+from simulator.studio.camera import looking_again
 from simulator.studio.camera.looking_again import AGAIN, retake
 from simulator.studio.camera.photo_development import develop
 from simulator.studio.camera.product_shot import stage_product
@@ -30,7 +32,7 @@ from simulator.studio.camera.view_geometry import (
 )
 from simulator.studio.solid.meshes import box, sheet
 from simulator.studio.solid.scene_types import Material, Part, Placed, Print, Thing, View, moved
-from simulator.studio.tracing.tracer import glance
+from simulator.studio.tracing.tracer import Traced, glance, trace
 from simulator.world.facts.look import KINDS as DOMAINS
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
@@ -335,6 +337,28 @@ def test_who_looks_again_sees_more() -> None:
 
 
 @pytest.mark.proof("render")
+@pytest.mark.proof("render")
+def test_a_look_is_taken_once_and_exposed_for_the_thing_where_it_stands_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    taken: list[Traced] = []
+    tapped: list[NDArray[np.bool_]] = []
+
+    def traced(*scene: object, **how: object) -> Traced:
+        taken.append(trace(*scene, **how))  # type: ignore[arg-type]
+        return taken[-1]
+
+    def developed(*light: object, **how: object) -> NDArray[np.uint8]:
+        tapped.append(how["subject"])  # type: ignore[arg-type]
+        return develop(*light, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(looking_again, "trace", traced)
+    monkeypatch.setattr(looking_again, "develop", developed)
+    found = retake(small("jar", key="twin", entity_scale=0.5), "closer")
+    assert len(taken) == 1
+    assert np.array_equal(tapped[0], found.masks[0])
+
+
 def test_a_look_is_the_same_whatever_was_looked_at_before() -> None:
     """What a scene has on the stage stays for the next look at it."""
     scene, other = small("jar", key="twin"), small("lamp", key="other")
