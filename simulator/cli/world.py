@@ -38,6 +38,12 @@ def new(
     size: Annotated[str, typer.Option(help="Proportions: mini (dense, small) or crag-mm.")] = (
         "crag-mm"
     ),
+    singles: Annotated[
+        int | None, typer.Option(help="Single questions; in proportion unless given.")
+    ] = None,
+    kg_pictures: Annotated[
+        int | None, typer.Option(help="Pictures of the image KG; in proportion unless given.")
+    ] = None,
     voices: Annotated[
         str, typer.Option(help="Whose words: open, held, or names with commas (docs/world.md).")
     ] = "open",
@@ -72,6 +78,8 @@ def new(
             seed,
             sessions,
             size,
+            singles=singles,
+            kg_pictures=kg_pictures,
             voices=voices,
             difficulty=make_difficulty(
                 difficulty, rivals=rivals, look_alikes=look_alikes, shares=shares

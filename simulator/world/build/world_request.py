@@ -181,7 +181,7 @@ KG_PICTURES = 68_000
 ENTITIES = 27_840
 """So many that 26,000 have pictures: the rest is what the image KG does not hold."""
 SIZES = ("mini", "crag-mm")
-MOST_SESSIONS = 20_000
+MOST_SESSIONS, MOST_SINGLES, MOST_KG_PICTURES = 20_000, 66_000, 700_000
 """The invented names of one seed suffice for about ten times the published size."""
 
 
@@ -214,14 +214,16 @@ def make_request(
     sessions: int | None = None,
     size: str = "crag-mm",
     *,
+    singles: int | None = None,
+    kg_pictures: int | None = None,
     voices: str = "open",
     difficulty: Difficulty = LIFE,
     pictures: bool = True,
 ) -> WorldRequest:
-    """A request of `sessions` conversations with everything else in proportion.
+    """A request of `sessions` conversations with everything else in proportion, unless it is given.
 
-    >>> make_request(7, 1956).kg_pictures
-    68000
+    >>> make_request(7, 1956).kg_pictures, make_request(7, 1956, kg_pictures=5000).kg_pictures
+    (68000, 5000)
     """
     if size not in SIZES:
         raise UsageError(unknown_name_message("size", size, SIZES))
@@ -232,36 +234,31 @@ def make_request(
         raise UsageError(
             f"{n} conversations make no world; ask for 1 to {MOST_SESSIONS:,} with --sessions."
         )
-    if size == "mini":
-        # Denser than published: every domain, type and quality must show in a small folder.
-        return WorldRequest(
-            seed=seed,
-            size=size,
-            conversations=n,
-            singles=max(1, round(2.6 * n)),
-            entities=max(400, round(18 * n)),
-            kg_pictures=round(10 * n),
-            ego=(720, 960),
-            catalogue=512,
-            kg_side=320,
-            jpeg=76,
-            voices=parse_voices(voices),
-            difficulty=difficulty,
-            pictures=pictures,
-        )
     scale = n / CONVERSATIONS
-    entities = max(400, round(ENTITIES * scale))
-    return WorldRequest(
+    request = WorldRequest(
         seed=seed,
         size=size,
         conversations=n,
         singles=max(1, round(SINGLES * scale)),
-        entities=entities,
+        entities=max(400, round(ENTITIES * scale)),
         kg_pictures=max(1, round(KG_PICTURES * scale)),
         voices=parse_voices(voices),
         difficulty=difficulty,
         pictures=pictures,
     )
+    if size == "mini":
+        # Denser than published: every domain, type and quality must show in a small folder.
+        request = msgspec.structs.replace(
+            request, singles=max(1, round(2.6 * n)), entities=max(400, round(18 * n)),
+            kg_pictures=round(10 * n), ego=(720, 960), catalogue=512, kg_side=320, jpeg=76,
+        )  # fmt: skip
+    if singles is not None:
+        _check_range("--singles", singles, MOST_SINGLES)
+        request = msgspec.structs.replace(request, singles=singles)
+    if kg_pictures is not None:
+        _check_range("--kg-pictures", kg_pictures, MOST_KG_PICTURES)
+        request = msgspec.structs.replace(request, kg_pictures=kg_pictures)
+    return request
 
 
 def needed_bytes(request: WorldRequest) -> int:

@@ -198,7 +198,8 @@ def test_the_target_is_never_overwritten(text_world: Path, tmp_path: Path) -> No
         ({"seed": 1, "sessions": 0}, "0 conversations"),
         ({"seed": 1, "sessions": -3}, "-3 conversations"),
         ({"seed": 1, "sessions": 10**7}, "1 to 20,000"), ({"seed": -1}, "seed -1"),
-        ({"seed": 1 << 40}, "out of range"), ({"seed": 1, "size": "huge"}, "mini, crag-mm")
+        ({"seed": 1 << 40}, "out of range"), ({"seed": 1, "size": "huge"}, "mini, crag-mm"),
+        ({"seed": 1, "singles": -1}, "--singles -1"), ({"seed": 1, "kg_pictures": 10**7}, "700000")
     ]
 )  # fmt: skip
 def test_an_impossible_request_is_refused(arguments: dict[str, object], words: str) -> None:
@@ -262,6 +263,8 @@ def test_published_proportions() -> None:
     half = make_request(1, 978)
     assert (half.singles, half.kg_pictures) == (3231, 34_000)
     assert needed_bytes(half) == pytest.approx(needed_bytes(request) / 2, rel=0.05)
+    dialled = make_request(1, 60, "mini", singles=0, kg_pictures=7)
+    assert (dialled.singles, dialled.kg_pictures, dialled.ego) == (0, 7, (720, 960))
 
 
 def test_no_world_in_a_folder(tmp_path: Path) -> None:
