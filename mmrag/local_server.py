@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import signal
 import socket
@@ -49,6 +50,8 @@ def host_in_address(host: str) -> str:
 def serve(app: Any, at: socket.socket, **options: Any) -> None:
     """Answer there by an ASGI application until interrupted; `options` are uvicorn's."""
     import uvicorn
+
+    _return_freed_memory()
 
     # open pages keep a stream each, which would be waited for
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3, **options)
@@ -134,3 +137,14 @@ def _ending_in_order() -> Generator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+_M_MMAP_THRESHOLD = -3
+"""`mallopt`'s name for the size from which on memory is given back as soon as it is freed."""
+
+
+def _return_freed_memory() -> None:
+    """Keep a server small between requests: glibc raises that size with every array that is freed,
+    and holds on to what is smaller."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 1 << 20)

@@ -19,6 +19,7 @@ from mmrag.errors import UsageError
 from mmrag.records import Record
 
 Floats = NDArray[np.float64]
+Counts = NDArray[Any]
 
 _CHUNK = 4_000_000
 """Random weights held at once: 32 MB, whatever the number of resamples."""
@@ -142,8 +143,7 @@ def cluster_permutation(
     blur = 1e-9 * max(1.0, float(np.abs(moving).sum()))
     above, ties = 0, 1  # the observed arrangement ties with itself
     rng = generator(seed, "permutation")
-    for rows in _chunks(resamples, max(len(moving), 1)):
-        signs = _signs(rng, rows, len(moving))
+    for signs in _swaps(rng, resamples, len(moving)):
         sums = np.abs(signs @ moving)
         above += int((sums > observed + blur).sum())
         ties += int((np.abs(sums - observed) <= blur).sum())
@@ -173,8 +173,8 @@ def cluster_permutations(
     moving = (top != 0).any(axis=1)
     above, ties = np.zeros(top.shape[1]), np.ones(top.shape[1])
     rng = generator(seed, "permutation")
-    for rows in _chunks(resamples, max(int(moving.sum()), top.shape[1], 1)):
-        sums = np.abs(_signs(rng, rows, int(moving.sum())) @ top[moving])
+    for signs in _swaps(rng, resamples, int(moving.sum()), top.shape[1]):
+        sums = np.abs(signs @ top[moving])
         above += (sums > observed + blur).sum(axis=0)
         ties += (np.abs(sums - observed) <= blur).sum(axis=0)
     p = (above + ties / 2) / (1 + resamples)
@@ -285,7 +285,7 @@ def _ratio_replicates(sums: Floats, sizes: Floats, resamples: int, seed: int) ->
     whole = resamples * count <= _CHUNK
     for rows in _chunks(resamples, count):
         drawn = _one_draw(resamples, count, seed) if whole else _weights(rng, rows, count)
-        totals = drawn @ both
+        totals = drawn.astype(float) @ both
         bottom = totals[:, figures:]
         ratio = np.full((rows, figures), np.nan)
         np.divide(totals[:, :figures], bottom, out=ratio, where=bottom > 0)
@@ -295,25 +295,41 @@ def _ratio_replicates(sums: Floats, sizes: Floats, resamples: int, seed: int) ->
 
 
 @lru_cache(maxsize=2)
-def _one_draw(resamples: int, count: int, seed: int) -> Floats:
+def _one_draw(resamples: int, count: int, seed: int) -> Counts:
     """All weights at once; kept, because a report asks for the same draw dozens of times."""
     return _weights(generator(seed, "bootstrap"), resamples, count)
 
 
-def _weights(rng: np.random.Generator, rows: int, count: int) -> Floats:
+def _weights(rng: np.random.Generator, rows: int, count: int) -> Counts:
     """How often each of `count` clusters is drawn in each of `rows` resamples."""
-    drawn = rng.integers(0, count, size=(rows, count), dtype=np.int32)
-    drawn += (np.arange(rows, dtype=np.int32) * count)[:, None]
-    return np.bincount(drawn.ravel(), minlength=rows * count).reshape(rows, count).astype(float)
+    weights = np.empty((rows, count), np.uint16 if count < 1 << 16 else np.uint32)
+    start = 0
+    for some in _chunks(rows, count, _CHUNK // 16):  # what counting needs is eight times as large
+        drawn = rng.integers(0, count, size=(some, count), dtype=np.int32)
+        drawn += (np.arange(some, dtype=np.int32) * count)[:, None]
+        counted = np.bincount(drawn.ravel(), minlength=some * count)
+        weights[start : start + some] = counted.reshape(some, count)
+        start += some
+    return weights
 
 
-def _signs(rng: np.random.Generator, rows: int, count: int) -> Floats:
-    bits = np.frombuffer(rng.bytes(rows * ((count + 7) // 8)), np.uint8).reshape(rows, -1)
-    return np.unpackbits(bits, axis=1, count=count).astype(float) * 2 - 1
+def _swaps(
+    rng: np.random.Generator, resamples: int, count: int, tests: int = 1
+) -> Iterator[Floats]:
+    """Rows of 1 and −1, `resamples` in all, some at a time: whose two runs are swapped."""
+    for rows in _chunks(resamples, max(count, tests)):
+        bits = np.frombuffer(rng.bytes(rows * ((count + 7) // 8)), np.uint8).reshape(rows, -1)
+        start = 0
+        for some in _chunks(rows, max(count, tests), _CHUNK // 8):
+            signs = np.unpackbits(bits[start : start + some], axis=1, count=count).astype(float)
+            signs *= 2
+            signs -= 1
+            yield signs
+            start += some
 
 
-def _chunks(rows: int, columns: int) -> Iterator[int]:
-    step = max(1, _CHUNK // max(columns, 1))
+def _chunks(rows: int, columns: int, most: int = _CHUNK) -> Iterator[int]:
+    step = max(1, most // max(columns, 1))
     for start in range(0, rows, step):
         yield min(step, rows - start)
 
