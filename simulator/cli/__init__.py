@@ -99,6 +99,7 @@ def build_command() -> Any:
 def main() -> None:
     """Entry point: an expected failure is one paragraph on stderr and a non-zero exit code."""
     note_command_began()
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # Arrow's own begins with 35 MB
     code: object = 1
     try:
         build_command()()
