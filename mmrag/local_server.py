@@ -139,15 +139,16 @@ def _ending_in_order() -> Generator[None]:
             signal.signal(number, handler)
 
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-"""`mallopt`'s names for how much may lie free at the heap's end, and for the size from which on
-memory is given back as soon as it is freed."""
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+"""`mallopt`'s names for how much may lie free at a heap's end, for the size from which on memory is
+given back as soon as it is freed, and for the number of heaps, else eight a core."""
 
 
 def _return_freed_memory() -> None:
-    """Keep a server small between requests: glibc raises both with every large array that is freed,
-    and then holds on to tens of megabytes."""
+    """Keep a server small between requests: glibc raises both sizes with every large array that is
+    freed, and then holds on to tens of megabytes."""
     with contextlib.suppress(OSError, AttributeError):  # another C library
         libc = ctypes.CDLL(None)
         libc.mallopt(_M_TRIM_THRESHOLD, 4 << 20)
         libc.mallopt(_M_MMAP_THRESHOLD, 4 << 20)
+        libc.mallopt(_M_ARENA_MAX, 2)

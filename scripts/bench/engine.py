@@ -1,8 +1,9 @@
-"""Where the time of a durable turn goes: on the disk and in memory, large and small pictures.
+"""Durable turns a second, on the disk and in memory, and what is left of the ideal at 200 ms.
 
-    python scripts/bench/engine.py --layers /dev/shm
+    python scripts/bench/engine.py [--memory /dev/shm]
 
-Every figure is the median of several runs in one process; the folders of the runs are temporary.
+Medians of several runs in one process, 64 conversations at once, a picture of 355 KiB in each; the
+folders of the runs are temporary.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import io
-import os
 import statistics
 import tempfile
 import time
@@ -63,15 +63,27 @@ def sessions(n: int, pictures: list[bytes]) -> Iterator[tuple[int, Session]]:
 
 
 class Instant:
+    """Answers at once, or after some seconds; may look at each conversation's picture first."""
+
+    def __init__(self, *, decodes: bool = False, seconds: float = 0.0) -> None:
+        self.decodes = decodes
+        self.seconds = seconds
+
     async def answer(self, query: Query) -> Reply:
+        if self.seconds:
+            await asyncio.sleep(self.seconds)
+        if self.decodes and query.turn_index == 0:
+            assert query.image is not None
+            await asyncio.to_thread(query.image.pil)
         return Reply(text="It is 42 of them, more or less.")
 
 
-def hold(folder: Path, n: int, pictures: list[bytes]) -> None:
+def hold(folder: Path, n: int, pictures: list[bytes], agent: Instant | None = None) -> None:
     with RunStore(folder) as store:
         store.set_meta("judge", FixedJudge().id)
         plan = Plan(concurrency=64)
-        asyncio.run(run_sessions(sessions(n, pictures), Instant(), FixedJudge(), store, plan))
+        work = run_sessions(sessions(n, pictures), agent or Instant(), FixedJudge(), store, plan)
+        asyncio.run(work)
 
 
 def scored(folder: Path) -> int:
@@ -81,41 +93,29 @@ def scored(folder: Path) -> int:
     return figures["total"]
 
 
-def layers(memory: Path, count: int, pictures: list[bytes], repeats: int) -> None:
-    """Print a turn's time, on the disk and in memory, with large and with small pictures."""
-    on_disk = Path(tempfile.gettempdir())
-    for place, where in ((on_disk, "disk"), (memory, "memory")):
-        for sent, size in ((pictures, "355 KiB"), ([pictures[0][:2048]], "2 KiB")):
-            walls: list[float] = []
-            cpus: list[float] = []
-            for _ in range(repeats):
-                with tempfile.TemporaryDirectory(dir=place) as folder:
-                    wall, cpu = time.perf_counter(), time.process_time()
-                    hold(Path(folder) / "run", count, sent)
-                    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-                    turns = scored(Path(folder) / "run")
-                walls.append(wall / turns * 1e6)
-                cpus.append(cpu / turns * 1e6)
-            print(f"{where}, pictures of {size}: {statistics.median(walls):.0f} µs a turn, "
-                  f"{statistics.median(cpus):.0f} of them of a processor")  # fmt: skip
-    for size, what in ((4096, "4 KiB"), (355 * 1024, "355 KiB")):
-        with tempfile.NamedTemporaryFile(dir=on_disk) as file:
-            began = time.perf_counter()
-            for _ in range(300):
-                file.write(b"x" * size)
-                file.flush()
-                os.fsync(file.fileno())
-            each = (time.perf_counter() - began) / 300 * 1e6
-        print(f"the disk itself, {what} written and synced: {each:.0f} µs")
+def rate(place: Path, n: int, pictures: list[bytes], agent: Instant) -> float:
+    """Turns a second by the clock: asked, judged, on the disk, scored."""
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        began = time.perf_counter()
+        hold(Path(folder) / "run", n, pictures, agent)
+        return scored(Path(folder) / "run") / (time.perf_counter() - began)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=300)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--layers", type=Path, metavar="FOLDER-IN-MEMORY", required=True)
+    parser.add_argument("--repeats", type=int, default=10)
+    parser.add_argument("--memory", type=Path, default=Path("/dev/shm"), metavar="FOLDER")
     args = parser.parse_args()
-    layers(args.layers, args.sessions, [jpeg(i) for i in range(8)], args.repeats)
+    pictures = [jpeg(i) for i in range(8)]
+    for name, place in (("disk", Path(tempfile.gettempdir())), ("memory", args.memory)):
+        for what, decodes in (("", False), (", pictures decoded", True)):
+            agent = Instant(decodes=decodes)
+            rates = [rate(place, args.sessions, pictures, agent) for _ in range(args.repeats)]
+            middle = statistics.median(rates)
+            print(f"{name}{what}: {middle:,.0f} turns/s (least {min(rates):,.0f})")
+    slow = rate(Path(tempfile.gettempdir()), 2 * args.sessions, pictures, Instant(seconds=0.2))
+    print(f"200 ms, 64 at once: {slow * 0.2 / 64:.1%} of the ideal")
 
 
 if __name__ == "__main__":
