@@ -35,4 +35,7 @@ def _call(name: str, arguments: list[str]) -> None:
     command = typer.Typer(add_completion=False, rich_markup_mode=None)
     command.command(name=name)(found[0].load())
     sys.argv = [f"mmrag {name}", *arguments]
-    command(arguments, prog_name=f"mmrag {name}")
+    run = typer.main.get_command(command)
+    # what is wrong with an option is told as for every other command
+    if code := run(arguments, prog_name=f"mmrag {name}", standalone_mode=False):
+        raise typer.Exit(code)

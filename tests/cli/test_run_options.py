@@ -108,6 +108,11 @@ def test_what_cannot_be_meant_is_refused_in_one_line(words: list[str], told: str
     assert shown.count("\n") == 1
 
 
+def test_commands_of_other_packages_refuse_in_one_line_too() -> None:
+    shown = mmrag("ui", "--port", "two", code=2).stderr
+    assert shown == "error: --port should be a whole number, not 'two'.\n"
+
+
 def test_only_errors_can_be_rerun() -> None:
     assert "the only thing that can be rerun" in mmrag(*SMALL, "--rerun", "all", code=2).stderr
 

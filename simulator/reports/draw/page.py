@@ -15,6 +15,7 @@ from simulator.reports.draw import charts
 from simulator.reports.draw.diagnosis_waterfall import diagnosis_waterfalls
 from simulator.reports.draw.omitted_sections import omitted_sections
 from simulator.reports.draw.svg import Chart, colour_properties, colour_rules, svg
+from simulator.reports.figures.failures import status_in_words
 from simulator.reports.figures.slices import MEANINGS, NONE_COMPARED, title_of, untested
 from simulator.reports.read.evidence import STAGES
 from simulator.run.stop_policies import StopPolicy
@@ -265,6 +266,7 @@ def _render(template: str, report: dict[str, Any], **more: Any) -> str:
         "zip": zip,
     }
     cast("dict[str, Any]", environment.globals).update(tools)
+    environment.filters["status_in_words"] = status_in_words
     environment.filters["pretty"] = lambda value: json.dumps(
         value, indent=2, ensure_ascii=False, default=str
     )

@@ -232,7 +232,21 @@ def _pictures(run: RunReader, session: Session, with_clean: bool) -> list[dict[s
 
 def reply_of(result: TurnResult) -> str:
     """What was replied, or what became of the turn."""
-    return cut(result.reply.text, 500) if result.reply else f"({result.status})"
+    return cut(result.reply.text, 500) if result.reply else f"({status_in_words(result.status)})"
+
+
+def status_in_words(status: str) -> str:
+    """What happened to a turn, as people say it.
+
+    >>> status_in_words("skipped_after_stop"), status_in_words("agent_error")
+    ('not asked, the wearer had left', 'agent error')
+    """
+    known = {
+        "abstained": "said that it does not know",
+        "skipped_after_stop": "not asked, the wearer had left",
+        "timeout": "no reply in time",
+    }
+    return known.get(status, status.replace("_", " "))
 
 
 def _known(value: float) -> float | None:
