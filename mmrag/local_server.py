@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import socket
@@ -50,8 +49,6 @@ def host_in_address(host: str) -> str:
 def serve(app: Any, at: socket.socket, **options: Any) -> None:
     """Answer there by an ASGI application until interrupted; `options` are uvicorn's."""
     import uvicorn
-
-    _return_freed_memory()
 
     # open pages keep a stream each, which would be waited for
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3, **options)
@@ -137,18 +134,3 @@ def _ending_in_order() -> Generator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
-"""`mallopt`'s names for how much may lie free at a heap's end, for the size from which on memory is
-given back as soon as it is freed, and for the number of heaps, else eight a core."""
-
-
-def _return_freed_memory() -> None:
-    """Keep a server small between requests: glibc raises both sizes with every large array that is
-    freed, and then holds on to tens of megabytes."""
-    with contextlib.suppress(OSError, AttributeError):  # another C library
-        libc = ctypes.CDLL(None)
-        libc.mallopt(_M_TRIM_THRESHOLD, 4 << 20)
-        libc.mallopt(_M_MMAP_THRESHOLD, 4 << 20)
-        libc.mallopt(_M_ARENA_MAX, 2)

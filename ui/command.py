@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -125,4 +127,20 @@ def _open(
         typer.echo(
             "Others cannot open it yet: name the address they use with --allow-host.", err=True
         )
+    _return_freed_memory()
     serve(server, at)
+
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+"""`mallopt`'s names for how much may lie free at a heap's end, for the size from which on memory is
+given back as soon as it is freed, and for the number of heaps, else eight a core."""
+
+
+def _return_freed_memory() -> None:
+    """Keep a server small between requests: glibc raises both sizes with every large array that is
+    freed, and then holds on to tens of megabytes."""
+    with contextlib.suppress(OSError, AttributeError):  # another C library
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_M_TRIM_THRESHOLD, 4 << 20)
+        libc.mallopt(_M_MMAP_THRESHOLD, 4 << 20)
+        libc.mallopt(_M_ARENA_MAX, 2)

@@ -317,6 +317,7 @@ def _swaps(
     rng: np.random.Generator, resamples: int, count: int, tests: int = 1
 ) -> Iterator[Floats]:
     """Rows of 1 and −1, `resamples` in all, some at a time: whose two runs are swapped."""
+    # drawn by whole chunks, each rounded up to four bytes: of another size it is another stream
     for rows in _chunks(resamples, max(count, tests)):
         bits = np.frombuffer(rng.bytes(rows * ((count + 7) // 8)), np.uint8).reshape(rows, -1)
         start = 0

@@ -24,6 +24,10 @@ from simulator.wearer.moves import REMEDIES
 from simulator.wearer.wearer_view import scene_of
 from simulator.world.pictures.scene import Scene, renderer
 
+LOOKS = 2
+"""Raised when a second look at a scene changes a pixel and first pictures, which the renderer's
+version names, do not: what was kept before is then taken anew."""
+
 
 class _Taken(Record, frozen=True, kw_only=True):
     """What is known of a kept picture."""
@@ -69,7 +73,7 @@ class PictureRetaker:
         return self._kept(scene, "" if undone else how)
 
     def _place(self, scene: Scene, way: str) -> Path:
-        made_of = msgspec.json.encode([scene, way, renderer().version, self._jpeg])
+        made_of = msgspec.json.encode([scene, way, renderer().version, LOOKS, self._jpeg])
         name = hashlib.sha256(made_of).hexdigest()
         return self._folder / name[:2] / name
 

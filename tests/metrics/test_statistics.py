@@ -72,6 +72,18 @@ def test_bootstrap_is_the_same_every_time_and_in_any_naming() -> None:
     assert first != cluster_bootstrap(values, ids, resamples=800, seed=6)
 
 
+def test_more_sessions_than_fit_a_chunk_are_drawn_from_one_stream() -> None:
+    """What an earlier version gave: published intervals and p values stay what they were."""
+    first, second = np.arange(5003) % 7.0, np.arange(5003) % 5.0 + 1.03
+    found = cluster_bootstrap(first, np.arange(5003), resamples=999, seed=3)
+    assert (found.low, found.high) == pytest.approx((2.943416135592912, 3.0554379961052653))
+    tested = cluster_permutation(first, second, np.arange(5003), resamples=999, seed=3)
+    assert tested.p == 0.3745
+    both = np.stack([first - second, first - second + 0.07], axis=1)
+    many = cluster_permutations(both, np.ones((5003, 2)), resamples=999, seed=3)
+    assert [one.p for one in many] == [0.3745, 0.2565]
+
+
 def test_clustering_widens_the_interval_as_much_as_turns_repeat() -> None:
     rng = np.random.default_rng(0)
     values = np.repeat(rng.choice([0.0, 1.0], 200), 4)  # four identical turns per session

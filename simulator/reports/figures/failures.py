@@ -239,11 +239,11 @@ def status_in_words(status: str) -> str:
     """What happened to a turn, as people say it.
 
     >>> status_in_words("skipped_after_stop"), status_in_words("agent_error")
-    ('not asked, the wearer had left', 'agent error')
+    ('not asked', 'agent error')
     """
     known = {
         "abstained": "said that it does not know",
-        "skipped_after_stop": "not asked, the wearer had left",
+        "skipped_after_stop": "not asked",
         "timeout": "no reply in time",
     }
     return known.get(status, status.replace("_", " "))

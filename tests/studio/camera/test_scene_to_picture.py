@@ -337,7 +337,6 @@ def test_who_looks_again_sees_more() -> None:
 
 
 @pytest.mark.proof("render")
-@pytest.mark.proof("render")
 def test_a_look_is_taken_once_and_exposed_for_the_thing_where_it_stands_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -359,6 +358,7 @@ def test_a_look_is_taken_once_and_exposed_for_the_thing_where_it_stands_then(
     assert np.array_equal(tapped[0], found.masks[0])
 
 
+@pytest.mark.proof("render")
 def test_a_look_is_the_same_whatever_was_looked_at_before() -> None:
     """What a scene has on the stage stays for the next look at it."""
     scene, other = small("jar", key="twin"), small("lamp", key="other")
