@@ -28,7 +28,7 @@ from simulator.world.pictures.referents import is_attended
 from simulator.world.pictures.scene import Rendered, Scene
 from simulator.world.pictures.traits import Draws, hashed_number
 
-RENDERER = "traced-7"
+RENDERER = "traced-8"
 """The renderer and its version, raised whenever a pixel changes: encoders are trained on a version,
 and worlds name theirs."""
 

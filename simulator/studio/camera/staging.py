@@ -38,7 +38,7 @@ from simulator.studio.solid.scene_types import (
     View,
     moved,
 )
-from simulator.studio.things.kinds import KINDS, build
+from simulator.studio.things.kinds import KINDS, build, places_of
 from simulator.world.facts.look import Look
 from simulator.world.pictures.scene import Scene
 from simulator.world.pictures.traits import Draws
@@ -81,7 +81,7 @@ class Staged(NamedTuple):
 
 def place_of(scene: Scene, full: Collection[str] = ()) -> str:
     """Where a thing is met: one of its places, another one if that is too `full` for it."""
-    places = KINDS[scene.main.kind].places
+    places = places_of(scene.main.kind, scene.place)
     draw = Draws("scene", scene.key, scene.main.kind, True)
     return draw.pick("place", [p for p in places if p not in full] or places)
 
@@ -150,6 +150,7 @@ def _unread(item: Placed, look: Look, view: View, scene: Scene, turning: bool) -
     draws = Draws("unread", scene.key, look.kind, look.variant)
     side = 1 if draws.chance("side") else -1
     thin = _is_thin(item.thing)
+    turning = turning and look.kind != "shopfront"  # its back is a wall
     turning = turning and not (thin and draws.chance("front", 0.6))
     for degrees in (75, 100, 130, 165) if turning else ():
         turned = item._replace(pose=item.pose @ moved(turn=side * degrees))
@@ -219,7 +220,7 @@ def _view(
     span = draw("size", 0.88, 1.12) * scene.entity_scale
     pixels = usual_share(larger_side(placed[0])) * w * span
     if not scene.attended:
-        pixels /= 1 + 0.3 * (len(placed) - 1) ** 0.8
+        pixels /= 1 + 0.15 * (len(placed) - 1) ** 0.8
     lens = tried("lens", *_LENS)
     view = View(
         setting.far, setting.near, roll=tried("roll", -3.5, 3.5), angle=lens, aperture=_APERTURE

@@ -15,8 +15,10 @@ HAND = "hand"
 """What a hand is called among what is placed."""
 _REACH = (0.26, 0.6)
 """Metres from the eye to what a hand holds up."""
-_POINTS = 0.42
+_POINTS = 0.58
 """Metres from the eye to a finger tip that points."""
+_RAISED = 40.0
+"""Degrees between a pointing finger and the line of sight: along it one would see a fist."""
 _BROAD = 0.085
 """What a hand can reach around; broader things are held at their side."""
 
@@ -83,7 +85,9 @@ def pointing_hand(key: str, view: View, item: Placed, frame: tuple[int, int]) ->
     x, y = (low[0] + high[0]) / 2, high[1] - 0.08 * (high[1] - low[1])
     distance = min(_POINTS, 0.9 * float(seen[:, 2].min()))
     at = _before(view, frame, (float(x) / frame[0], float(y) / frame[1]), distance)
-    pose = moved(*at.tolist(), turn=_heading(view))
+    line = (at - np.asarray(view.eye)) / distance
+    rise = max(math.degrees(math.asin(float(line[2]))) + _RAISED, 0.0)
+    pose = moved(*at.tolist(), turn=_heading(view)) @ turned((1, 0, 0), rise)
     return Placed(hand(Draws("hands", key), "point"), pose, HAND)
 
 

@@ -73,7 +73,7 @@ engine's): footprints are kept apart for it."""
 
 _OWN_TURN = 12.0
 
-_BEFORE = (1.2, 1.8)
+_BEFORE = (1.6, 2.4)
 """Of its size: how far before the others a thing stands to which one turns."""
 _CLOSE = (-0.1, 0.1)
 """Of a width: what is then between them, seen from the front."""
@@ -108,15 +108,19 @@ class Stage:
         self._sight: list[_Sight] = []
         self._deepest = 0.0
 
-    def group(self, *, gap: tuple[float, float] = (0.15, 0.6), loose: float = 0.5) -> Group:
-        """A loose row of what is needed, the main thing anywhere in it, or in its middle."""
+    def group(
+        self, *, gap: tuple[float, float] = (0.15, 0.6), loose: float = 0.5,
+        before: tuple[float, float] = _BEFORE, close: tuple[float, float] = _CLOSE,
+    ) -> Group:  # fmt: skip
+        """A loose row of what is needed, the main thing anywhere in it; where one turns to it, in
+        its middle and `before` the others, with a `close` gap between them."""
         sizes, draws = self.need.sizes, self.draws
         order = sorted(range(len(sizes)), key=lambda i: draws(f"order-{i}"))
-        before = 0.0
+        ahead = 0.0
         if self.need.attended and sizes[1:]:
             order.remove(0)
             order.insert((len(order) + draws.chance("left")) // 2, 0)
-            before, gap = draws("before", *_BEFORE) * max(sizes[0]), _CLOSE
+            ahead, gap = draws("before", *before) * max(sizes[0]), close
         s, c = math.sin(math.radians(TURN)), math.cos(math.radians(TURN))
         wide = [w * c + d * s for w, d, _ in sizes]
         deep = [d * c + w * s for w, d, _ in sizes]
@@ -126,11 +130,11 @@ class Stage:
             x += 0.02 + mean * draws(f"gap-{k}", *gap) if k else 0.0
             at[i] = x + wide[i] / 2
             x += wide[i]
-        depth = max(deep) * (1 + loose) + before
+        depth = max(deep) * (1 + loose) + ahead
 
         def back(i: int) -> float:
             free = depth - deep[i]
-            if not before:
+            if not ahead:
                 return free * draws(f"back-{i}", -0.5, 0.5)
             return -free / 2 if i == 0 else free / 2 * draws(f"back-{i}", 0.7, 1.0)
 

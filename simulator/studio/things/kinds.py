@@ -53,7 +53,7 @@ KINDS: dict[str, Kind] = {
     "lamp": Kind(lamp, ("desk", "living room", "shop"), "surface"),
     "watch": Kind(watch, ("desk", "shop"), "flat", held=True),
     "kettle": Kind(kettle, ("kitchen", "shop")),
-    "mug": Kind(mug, ("kitchen", "desk", "living room"), held=True),
+    "mug": Kind(mug, ("kitchen", "desk", "living room", "shop"), held=True),
     "clock": Kind(clock, ("living room", "desk", "shop")),
     "toaster": Kind(toaster, ("kitchen", "shop")),
     "tower": Kind(tower, ("square", "waterfront", "park"), "ground"),
@@ -67,17 +67,19 @@ KINDS: dict[str, Kind] = {
     "flower": Kind(flower, ("living room", "garden", "market", "kitchen", "desk")),
     "houseplant": Kind(houseplant, ("living room", "desk", "shop", "classroom", "kitchen")),
     "succulent": Kind(succulent, ("desk", "kitchen", "living room", "shop"), held=True),
-    "tree": Kind(tree, ("park", "street", "garden", "square", "waterfront"), "ground"),
-    "ball": Kind(sports_ball, ("gym", "garden", "park", "living room"), "ground", held=True),
-    "racket": Kind(racket, ("gym", "park", "living room"), "flat", held=True),
+    "tree": Kind(tree, ("park", "street", "garden", "square", "waterfront", "market"), "ground"),
+    "ball": Kind(
+        sports_ball, ("gym", "garden", "park", "living room", "shop"), "ground", held=True
+    ),
+    "racket": Kind(racket, ("gym", "park", "living room", "shop"), "flat", held=True),
     "guitar": Kind(guitar, ("living room", "shop", "workshop"), "ground"),
     "molecule": Kind(molecule, ("classroom", "desk", "museum"), "surface"),
-    "instrument": Kind(instrument, ("classroom", "desk", "museum", "workshop"), "surface"),
-    "book": Kind(book, ("desk", "living room", "classroom"), "flat", held=True),
+    "instrument": Kind(instrument, ("classroom", "desk", "museum", "workshop", "shop"), "surface"),
+    "book": Kind(book, ("desk", "living room", "classroom", "shop"), "flat", held=True),
     "textbook_page": Kind(textbook_page, ("classroom", "desk"), "flat"),
     "board_game": Kind(board_game, ("living room", "shop"), "flat"),
     "poster": Kind(poster, ("street", "classroom", "museum", "living room"), "wall"),
-    "ticket": Kind(ticket, ("desk", "kitchen"), "flat", held=True),
+    "ticket": Kind(ticket, ("desk", "kitchen", "square", "waterfront"), "flat", held=True),
     "sign": Kind(sign, ("park", "street", "waterfront", "square"), "ground"),
     "coin": Kind(coin, ("desk", "museum"), "flat", held=True),
     "flag": Kind(flag, ("square", "waterfront", "park"), "ground"),
@@ -90,6 +92,24 @@ KINDS: dict[str, Kind] = {
     "hat": Kind(hat, ("shop", "market", "living room", "desk"), held=True),
     "backpack": Kind(backpack, ("classroom", "gym", "shop", "park", "desk"), "ground"),
 }
+
+PLACES_BY_USE = {
+    "shop": ("shop", "market"),
+    "home": ("kitchen", "desk", "living room", "classroom", "gym", "workshop", "garden"),
+    "out": ("park", "street", "square", "waterfront", "museum", "garden", "gym"),
+}
+"""`Scene.place` → places of that use."""
+
+FORECOURT = ("street", "square")
+"""Where what is too large for a shop is sold."""
+
+
+def places_of(kind: str, use: str = "") -> tuple[str, ...]:
+    """Where a kind is met; of a `use` (`Scene.place`) only, where the kind has places of it."""
+    places = KINDS[kind].places
+    if use == "shop" and kind in ("car", "motorcycle", "bicycle"):
+        return FORECOURT
+    return tuple(p for p in places if p in PLACES_BY_USE.get(use, ())) or places
 
 
 def build(look: Look) -> Thing:

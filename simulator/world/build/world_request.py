@@ -62,7 +62,7 @@ LIFE = Difficulty(
     name="life",
     rivals=2,
     look_alikes={2: 0.5, 3: 0.5},
-    settled=dict(zip(WAYS, (0.5, 0.3, 0.08, 0.05, 0.03, 0.04), strict=True)),
+    settled=dict(zip(WAYS, (0.5, 0.14, 0.12, 0.17, 0.03, 0.04), strict=True)),
     legible=0.85,
     own_traits=0.25,
 )
@@ -70,7 +70,7 @@ HARD = Difficulty(
     name="hard",
     rivals=4,
     look_alikes={7: 1.0},
-    settled=dict(zip(WAYS, (0.2, 0.4, 0.16, 0.1, 0.1, 0.04), strict=True)),
+    settled=dict(zip(WAYS, (0.2, 0.34, 0.16, 0.16, 0.1, 0.04), strict=True)),
     legible=0.6,
 )
 PRESETS = {preset.name: preset for preset in (LIFE, HARD)}

@@ -27,6 +27,25 @@ LABELLED = {
 }  # fmt: skip
 """Kinds that carry printed text: their name and a fact. No other kind shows a word of its own."""
 
+MET_AT: dict[str, tuple[str, ...]] = {
+    "dog": ("out", "home"), "bird": ("out", "home"), "fish": ("shop", "home"),
+    "butterfly": ("out", "home"), "book": ("home", "shop"), "bottle": ("shop", "home"),
+    "carton": ("shop", "home"), "jar": ("shop", "home"), "packet": ("shop", "home"),
+    "kettle": ("shop", "home"), "lamp": ("shop", "home"), "clock": ("shop", "home"),
+    "toaster": ("shop", "home"), "tower": ("out",), "bridge": ("out",), "shopfront": ("out",),
+    "statue": ("out",), "textbook_page": ("home",), "molecule": ("home", "out"),
+    "instrument": ("home", "out", "shop"), "flower": ("home", "shop", "out"),
+    "tree": ("out", "home", "shop"), "succulent": ("home", "shop"), "houseplant": ("home", "shop"),
+    "headphones": ("shop", "home"), "speaker": ("shop", "home"),
+    "backpack": ("shop", "home", "out"), "mug": ("shop", "home"), "ball": ("out", "home", "shop"),
+    "racket": ("out", "home", "shop"), "board_game": ("home", "shop"), "shoe": ("shop", "home"),
+    "handbag": ("shop", "home"), "hat": ("shop", "home"), "watch": ("shop", "home"),
+    "sign": ("out",), "poster": ("out", "home"), "ticket": ("home", "out"),
+    "car": ("out", "shop"), "motorcycle": ("out", "shop"), "bicycle": ("out", "shop"),
+    "van": ("out",), "guitar": ("home", "shop"), "coin": ("home", "out"), "flag": ("out",),
+}  # fmt: skip
+"""Where the wearer meets a kind: on sale, at home or at work, or out. What is asked there fits."""
+
 
 class Look(Record, frozen=True, kw_only=True):
     """Everything a renderer may know about an entity: no fact can leak into a picture but these."""

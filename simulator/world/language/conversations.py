@@ -36,7 +36,7 @@ from simulator.world.checks.published_figures import (
 from simulator.world.facts.domain_schema import HUBS, Entity, domain_of_kind
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
-from simulator.world.facts.look import KINDS
+from simulator.world.facts.look import KINDS, MET_AT
 from simulator.world.language.answer_program import evaluate
 from simulator.world.language.english import as_transcript
 from simulator.world.language.filled_needs import (
@@ -49,13 +49,29 @@ from simulator.world.language.filled_needs import (
 )
 from simulator.world.language.questions.answer_wordings import say_answer
 from simulator.world.language.questions.question_records import Conversation, NeededFact, Question
-from simulator.world.language.voices.need_reader import PLACES, STEPS, Need
+from simulator.world.language.voices.need_reader import STEPS, Need
 from simulator.world.language.voices.voice_reader import voice as voice_of
+
+_MOST_VISUAL = 5.0
+"""How much it counts at most that questions which the picture alone answers are wanting: more would
+leave no room for the types that are short."""
 
 SHARE_TOLERANCE = 0.02
 """By how much a type or a speed may be short of its published share; more where turns are few."""
 
 _TYPE_SHARES = {t: n / sum(TYPE_TOTALS.values()) for t, n in TYPE_TOTALS.items()}
+
+
+OPENINGS = {
+    "simple-recognition": 0.18,
+    "simple-knowledge": 0.46,
+    "multi-hop": 0.06,
+    "comparison": 0.12,
+    "aggregation": 0.06,
+    "reasoning": 0.12,
+}
+"""Type → share of first turns. Left to the shares of all turns, a third would ask for a name and a
+fourth for the neighbour: what follow-ups seldom are."""
 
 
 @dataclass
@@ -64,6 +80,8 @@ class QuestionTally:
 
     turns: int = 0
     types: Counter[str] = field(default_factory=Counter[str])
+    openings: Counter[str] = field(default_factory=Counter[str])
+    """The types of first turns."""
     speeds: Counter[str] = field(default_factory=Counter[str])
     visual: int = 0
     used: Counter[str] = field(default_factory=Counter[str])
@@ -72,17 +90,21 @@ class QuestionTally:
     """NeededFact → by how much it was answered yes (or with a true premise) more often than no."""
     leaning: Counter[str] = field(default_factory=Counter[str])
     """The same of all needs together, premises apart."""
+    numbers: Counter[str] = field(default_factory=Counter[str])
+    """The same of each number that a question names ("enough for six"): it must not tell."""
 
     def plus(self, other: QuestionTally) -> QuestionTally:
         """Both together."""
         return QuestionTally(
             turns=self.turns + other.turns,
             types=self.types + other.types,
+            openings=self.openings + other.openings,
             speeds=self.speeds + other.speeds,
             visual=self.visual + other.visual,
             used=self.used + other.used,
             flips=_added(self.flips, other.flips),
             leaning=_added(self.leaning, other.leaning),
+            numbers=_added(self.numbers, other.numbers),
         )
 
     def lack(self, query_type: str, speed: str, *, visual: bool) -> float:
@@ -90,12 +112,17 @@ class QuestionTally:
         n = self.turns + 1
         of_type = _TYPE_SHARES[query_type] * n - self.types[query_type]
         of_speed = DYNAMISM[speed] * n - self.speeds[speed]
-        of_visual = (1 - EXTERNAL) * n - self.visual
-        return of_type + of_speed + (of_visual if visual else -of_visual)
+        of_visual = min((1 - EXTERNAL) * n - self.visual, _MOST_VISUAL)
+        return 2 * of_type + 1.5 * of_speed + (of_visual if visual else -of_visual)
+
+    def lack_of_openings(self, query_type: str) -> float:
+        """How much a first turn of this type is wanting."""
+        return OPENINGS[query_type] * (self.openings.total() + 1) - self.openings[query_type]
 
     def add(self, filled: FilledNeed, question: Question) -> None:
         """One more question."""
         self.turns += 1
+        self.openings[question.query_type] += not question.index
         self.types[question.query_type] += 1
         self.speeds[question.dynamism] += 1
         self.visual += not question.external
@@ -104,6 +131,8 @@ class QuestionTally:
             is_yes = question.answer == "Yes" if question.choice else not question.false_premise
             self.flips[filled.want.id] += 1 if is_yes else -1
             self.leaning[tally_group(filled.want)] += 1 if is_yes else -1
+            for number in filled.numbers:
+                self.numbers[number] += 1 if is_yes else -1
 
     def refuse_if_short(self, *, is_planned: bool) -> None:
         """A world that cannot have the published shares is none. `is_planned`: its types are."""
@@ -135,6 +164,12 @@ def tally_group(need: Need) -> str:
 
 
 T = TypeVar("T")
+
+BESIDE = {"next", "both", "these"}
+"""What a need speaks of that has others beside the thing."""
+
+IT = ["var", "it"]
+"""The program that is answered with the thing's name."""
 
 LENGTHS = {2: 0.04, 3: 0.09, 4: 0.17, 5: 0.33, 6: 0.37}
 """Turns per conversation: 4.9 on average."""
@@ -242,6 +277,10 @@ class _Planner:
             query_type=query_type,
         )
 
+
+_NEIGHBOURS = 1.5
+"""How much the neighbours in view are asked about rather there than where none were spoken of: in
+life most things stand alone."""
 
 _TRIES = 12
 """Things tried for a session in one voice, and then in each of the others."""
@@ -355,7 +394,7 @@ class _Session:
         known = [e for e in shops if e.popularity == plan.popularity] or shops
         self._shop = self._draw.pick([e for e in known if e.id != self._main.id] or shops)
         self._needs = self._voice.wants(kind)
-        self._places = PLACES
+        self._places = tuple(self._draw.shuffled(MET_AT[kind]))
         self._view: tuple[Entity, ...] = ()
         self._said = ""
         self._mine = QuestionTally()
@@ -394,6 +433,8 @@ class _Session:
         ranked = sorted(may, key=lambda w: ranks[w.id], reverse=True)
         second: FilledNeed | None = None
         for need in ranked:
+            if i and self._text_clue and self._asks_for_print(need):
+                continue
             filled = fill_need(need, self._moment(i, need))
             if filled is None or self._given_away(filled):
                 continue
@@ -412,7 +453,7 @@ class _Session:
         if not i:
             wanted = self._plan.query_type
             fits = [w for w in self._needs if w.opens and wanted in ("", w.query_type)]
-            return [w for w in fits if not self._shifts(w)]
+            return [w for w in fits if set(w.places) & set(self._places) and not self._shifts(w)]
         last = self.filled[-1].want
         step = max(f.want.step for f in self.filled)
         asked = {f.want.id for f in self.filled}
@@ -431,16 +472,23 @@ class _Session:
         rank += Draw(self._facts.seed, self._plan.id, i, need.id).uniform()
         if self._plan.turns > 1:
             left = self._plan.turns - i - 1
+            rank += 0.0 if i else 1.5 * now.lack_of_openings(need.query_type)
             rank -= abs(need.step - i * len(STEPS) / self._plan.turns)
             after = self._after(need)
             rank -= 9.0 if len(after) < left else 0.0  # it would be the end of the errand
-            rank += 1.0 if self.filled and need in self.filled[-1].want.then else 0.0
+            rank += 2.0 if self.filled and need in self.filled[-1].want.then else 0.0
+            if not i and need.query_type != TYPES[0] and self._is_seen(need):
+                rank -= 9.0  # it stands printed before the wearer's eyes
+            if i and need.things & BESIDE:
+                rank += _NEIGHBOURS if self._view else -_NEIGHBOURS
             rank -= 3.0 if it_is_ambiguous(need, self._main, self._came_up(need)) else 0.0
             if left and need.then:  # what can only be asked after it
                 rank += max(0.0, 0.7 * max(self._lack(after, now) for after in need.then))
             if self._shifted < self._plan.shifts:
-                rank += 6.0 if i and self._shifts(need) else 0.0
-                rank += 3.0 if 0 < self._turns_away(need) <= left else 0.0
+                # At its end: who has left the thing for a town or a shop seldom comes back to it.
+                if i and self._shifts(need):
+                    rank += 6.0 if left <= 1 else -6.0
+                rank += 3.0 if 0 < self._turns_away(need) in (left - 1, left) else 0.0
                 may_shift = any(self._turns_away(w) < left for w in after)
                 rank -= 0.0 if may_shift or self._turns_away(need) <= left else 9.0
         return rank
@@ -463,6 +511,11 @@ class _Session:
         """Whether the picture alone answers it."""
         said = need.meanings[self._main.kind]
         return said.is_visual and (need.query_type == TYPES[0] or self._is_legible)
+
+    def _asks_for_print(self, need: Need) -> bool:
+        """Whether it asks for the name of a thing that carries it in print: nobody does who can
+        read it."""
+        return self._has_label and (need.answer == IT or need.answer[:2] == ["same", IT])
 
     @property
     def _is_legible(self) -> bool:
@@ -504,6 +557,7 @@ class _Session:
             text_clue=self._is_legible,
             came_up=self._came_up(need),
             is_first=not i,
+            numbers=_added(self._before.numbers, self._mine.numbers),
         )
 
     def _came_up(self, need: Need) -> Entity | None:
@@ -527,7 +581,10 @@ class _Session:
 
     def _add(self, i: int, filled: FilledNeed) -> None:
         said = filled.want.meanings[self._main.kind]
-        self._text_clue = self._text_clue or (said.is_visual and self._is_legible)
+        if self._asks_for_print(filled.want):
+            self._text_clue = False
+        else:
+            self._text_clue = self._text_clue or (said.is_visual and self._is_legible)
         question = self._question(i, filled)
         self.filled.append(filled)
         self.questions.append(question)
@@ -598,7 +655,7 @@ def _settled_by(i: int, filled: FilledNeed, text: str, *, leans: bool) -> str:
     if not filled.means:
         return ""
     if filled.beside:
-        return "words"
+        return "words" if filled.want.things & {"it", "next"} else "alone"
     return "history" if i and (leans or not points_at_view(text)) else "attention"
 
 

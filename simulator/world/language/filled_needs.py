@@ -78,6 +78,8 @@ class NeedContext:
     """Which way a yes-or-no question is to come out."""
     text_clue: bool
     is_first: bool
+    numbers: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Number → by how much questions that name it came out yes more often than no."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class FilledNeed:
     as_wanted: bool
     """Whether a yes-or-no question came out as it was to."""
     could_mean: tuple[str, ...] = field(default=())
+    numbers: tuple[str, ...] = ()
+    """Those that were picked for the words."""
 
     @property
     def choice(self) -> tuple[str, ...]:
@@ -161,10 +165,14 @@ def _drawn(need: Need, moment: NeedContext) -> FilledNeed | None:
     says = need.later if need.later and not moment.is_first else need.say
     if it_is_ambiguous(need, main, moment.came_up):
         pointing = tuple(text for text in (*need.say, *need.later) if points_at_view(text))
-        says = pointing or tuple(f"this one here again, {text}" for text in says)
+        says = pointing or tuple(f"back to this {{noun}}. {text}" for text in says)
     texts = tuple(_filled(text, words) for text in says)
     subject = next((e for name, e in named.items() if name in things and e is not None), main)
-    turns_out = result.value if result.kind == "bool" else moment.polarity
+    picked = tuple(str(values[n]) for n in need.slots if need.slots[n].how == "pick"
+                   and isinstance(values[n], int))  # fmt: skip
+    lean = sum(moment.numbers.get(number, 0) for number in picked)
+    wanted = lean < 0 if lean else moment.polarity
+    turns_out = result.value if result.kind == "bool" else wanted
     return FilledNeed(
         want=need,
         program=program,
@@ -175,7 +183,8 @@ def _drawn(need: Need, moment: NeedContext) -> FilledNeed | None:
         beside=beside,
         means=means,
         false_premise=false_premise,
-        as_wanted=turns_out is moment.polarity,
+        as_wanted=turns_out is wanted,
+        numbers=picked,
         could_mean=_could_mean(need, texts, moment.main.kind) if means else (),
     )
 

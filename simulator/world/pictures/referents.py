@@ -22,10 +22,10 @@ Owners = NDArray[np.uint8]
 AMBIGUOUS = "ambiguous"
 """What a turn is settled by that nothing settles."""
 
-LARGER = 1.3
+LARGER = 2.0
 """How many times as large as any other what is attended to has to be."""
 
-NEARER = 0.06
+NEARER = 0.12
 """How much nearer to the middle it has to be, as a share of the picture's shorter side."""
 
 IN_VIEW = 0.0005
@@ -165,7 +165,7 @@ def _way(
             return "words"
         return "gaze" if gaze and _says_which(sight, asked.means, rivals, gaze=True) else AMBIGUOUS
     if not rivals:
-        return "alone"
+        return "words" if asked.means[1:] else "alone"
     if asked.way == "history" and before == asked.means:
         return "history"
     if len(asked.means) > 1:

@@ -38,6 +38,8 @@ class Scene(Record, frozen=True, kw_only=True):
     them."""
     pointed_at: bool = False
     """Whether the wearer's finger points at it."""
+    place: str = ""
+    """Where the wearer is: shop, home or out; empty for anywhere."""
     legible: bool = False
     """Whether the main entity's label can be read: the text clue."""
     key: str = ""

@@ -41,6 +41,10 @@ _LOOK_ALIKE = 0.5
 """How often a rival is of the same family; else it is any other of the kind."""
 
 
+_SEEN_ALONE = {"bridge"}
+"""Kinds of which nobody has another in view that is not spoken of."""
+
+
 class RivalPlan(Record, frozen=True):
     """How the thing asked about is to be told from what else is in view."""
 
@@ -56,12 +60,22 @@ ALONE = RivalPlan()
 def plan_rivals(
     sessions: Sequence[Conversation], facts: FactBase, request: WorldRequest
 ) -> dict[str, RivalPlan]:
-    """Session → its company; those whose questions speak of neighbours bring their own. The
-    sessions are those of one set whose pictures are egocentric."""
-    free = [s.id for s in sessions if len(s.visible) == 1 and s.questions[0].means]
+    """Session → its company. Those whose questions speak of neighbours bring their own, and count
+    for what settles them. The sessions are those of one set whose pictures are egocentric."""
+    free = [
+        s.id for s in sessions
+        if len(s.visible) == 1 and s.questions[0].means
+        and facts.entity(s.entity_id).kind not in _SEEN_ALONE
+    ]  # fmt: skip
     order = Draw(facts.seed, "company").shuffled(sorted(free))
-    shares = dict(request.difficulty.settled)
-    shares["attention"] = shares.get("attention", 0.0) + shares.pop("words", 0.0)
+    left = quota(request.difficulty.settled, len(sessions))
+    for session in sessions:
+        if len(session.visible) > 1:
+            way = "words" if session.questions[0].means[1:] else "hand"
+            left[way] = left.get(way, 0) - 1
+    shares = {way: max(n, 0) for way, n in left.items() if way != "words"}
+    if not sum(shares.values()):
+        shares = {"alone": 1}
     ways = [way for way, n in quota(shares, len(order)).items() for _ in range(n)]
     by_id = {session.id: session for session in sessions}
     return {
@@ -145,16 +159,20 @@ def session_scene(
     """What the wearer looks at: the thing asked about, the others that questions refer to, and its
     rivals. Another attempt is another place, with a finger that points where looks did not help."""
     looks = [_look(facts, i) for i in (*conversation.visible, *company.rivals)]
-    pointed_at = company.way == "hand" or (len(looks) > 1 and attempt >= TRIES // 2)
     ego = is_ego(conversation, facts.seed)
+    beside = ego and len(conversation.visible) > 1
+    pointed_at = company.way == "hand" or (len(looks) > 1 and attempt >= TRIES // 2)
+    if beside:  # side by side; a finger tells one from the others where a turn does
+        pointed_at = _tells_apart(conversation)
     width, height = request.ego if ego else (request.catalogue, request.catalogue)
     plain = Scene(
         main=looks[0],
         others=tuple(looks[1:]),
         is_ego=ego,
-        attended=company.way not in ("gaze", AMBIGUOUS),
+        attended=company.way not in ("gaze", AMBIGUOUS) and not beside,
         whole_others=not company.rivals,
         pointed_at=ego and pointed_at and company.way not in ("gaze", AMBIGUOUS),
+        place=conversation.place,
         legible=conversation.text_clue,
         key=f"{facts.seed}/{conversation.id}" + (f"/{attempt}" if attempt else ""),
         width=width,
@@ -164,6 +182,15 @@ def session_scene(
         return plain
     near = Draw(facts.seed, "nearness", conversation.id).uniform(*NEARNESS)
     return msgspec.structs.replace(plain, entity_scale=round(near, 3), clutter=CLUTTER)
+
+
+def _tells_apart(conversation: Conversation) -> bool:
+    """Whether a turn means some of the things only, or one beside another."""
+    every = set(conversation.visible)
+    return any(
+        q.means and (q.settled_by == "words" or set(q.means) != every)
+        for q in conversation.questions
+    )
 
 
 def is_ego(conversation: Conversation, seed: int) -> bool:

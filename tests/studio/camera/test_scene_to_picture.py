@@ -30,6 +30,7 @@ from simulator.studio.camera.view_geometry import (
     usual_share,
     visible_shares,
 )
+from simulator.studio.camera.wearer_hands import pointing_hand
 from simulator.studio.solid.meshes import box, sheet
 from simulator.studio.solid.scene_types import Material, Part, Placed, Print, Thing, View, moved
 from simulator.studio.tracing.tracer import Traced, glance, trace
@@ -224,6 +225,20 @@ def test_what_a_table_would_hide_is_not_held_up() -> None:
     staged = stage_unhidden(scene)
     owner = glance(staged.placed, staged.light, staged.view, 90, 120).owner
     assert visible_shares(owner, staged.placed[:1], staged.view)[0] > 0.6
+
+
+@pytest.mark.parametrize("level", [0.1, 1.6, 3.0])
+def test_a_finger_that_points_ends_at_the_thing_and_is_seen_at_length(level: float) -> None:
+    """Along the line of sight, as at what stands at the height of the eyes, it was seen as a
+    fist."""
+    view = View((0.0, -2.0, 1.6), (0.0, 0.0, level), angle=60.0)
+    hand = pointing_hand("golden", view, cube(z=level), (240, 320))
+    tip = hand.pose[:3, 3]
+    seen = project(view, 240, 320, tip[None])[0, :2]
+    assert np.abs(seen - project(view, 240, 320, np.array([[0, 0, level]]))[0, :2]).max() < 40
+    sight = (tip - np.asarray(view.eye)) / np.linalg.norm(tip - np.asarray(view.eye))
+    between = math.degrees(math.acos(float(hand.pose[:3, 1] @ sight)))
+    assert between > 38
 
 
 @pytest.mark.proof("time")

@@ -10,12 +10,12 @@ from simulator.studio.camera.staging import prints_with_name
 from simulator.studio.places.place_kinds import PLACES
 from simulator.studio.solid.scene_types import Lamp, Light, Placed, View, moved
 from simulator.studio.things import animals, dogs, hats_and_shoes, plants
-from simulator.studio.things.kinds import KINDS, build
+from simulator.studio.things.kinds import FORECOURT, KINDS, PLACES_BY_USE, build, places_of
 from simulator.studio.things.molecules_and_instruments import ATOMS, structure
 from simulator.studio.things.shared_shapes import CHROME, RUBBER
 from simulator.studio.things.vehicle_bodies import drawn_wheel, wheel_parts
 from simulator.studio.tracing.tracer import trace
-from simulator.world.facts.look import LABELLED
+from simulator.world.facts.look import LABELLED, MET_AT
 from simulator.world.pictures.traits import Draws, Traits
 
 SIZES = {  # width, depth and height in metres: the least and the most
@@ -367,3 +367,14 @@ def test_a_bag_is_seen_by_the_renderer() -> None:
     seen = trace([Placed(bag, moved(), "bag")], Light("studio"), view, 96, 96)
     assert 0.1 < np.mean(seen.owner == 0) < 0.6
     assert np.isfinite(seen.light).all()
+
+
+@pytest.mark.parametrize("kind", MET_AT)
+def test_a_kind_is_met_where_the_wearer_is_said_to_be(kind: str) -> None:
+    """A price was asked in a living room, a plant's care between a shop's shelves."""
+    every = set(places_of(kind))
+    assert every == set(KINDS[kind].places)
+    for use in MET_AT[kind]:
+        found = places_of(kind, use)
+        assert found
+        assert set(found) <= set(PLACES_BY_USE[use] if found != FORECOURT else FORECOURT)

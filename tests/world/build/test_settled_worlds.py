@@ -25,7 +25,13 @@ from simulator.world.checks.world_stats import world_stats
 from simulator.world.language import conversations
 from simulator.world.pictures import scene as scenes
 from simulator.world.pictures.referents import AMBIGUOUS
-from simulator.world.pictures.session_pictures import TRIES, RivalPlan, plan_rivals, take_picture
+from simulator.world.pictures.session_pictures import (
+    TRIES,
+    RivalPlan,
+    plan_rivals,
+    session_scene,
+    take_picture,
+)
 from simulator.world.sessions import SETTLED, World
 
 SHARES = {"alone": 0.2, "attention": 0.2, "hand": 0.2, "gaze": 0.2, "ambiguous": 0.2}
@@ -181,6 +187,32 @@ def test_a_folder_from_before_opens_without_them(world: Path, tmp_path: Path) ->
     assert len(old) == len(list(old)) == REQUEST.conversations
     assert all(t.gaze is None and SETTLED not in t.meta for s in old for t in s.turns)
     assert not [p for p in problems(folder) if "settled" in p or "looks" in p]
+
+
+def test_neighbours_that_a_question_brings_count_for_what_settles_it() -> None:
+    """They took the wearer's hand as well, and half as many as declared stood alone."""
+    plan = make_plan(replace(REQUEST, difficulty=LIFE))
+    brought = [s for s in plan.multi if len(s.visible) > 1]
+    company = plan_rivals(plan.multi, plan.facts, replace(REQUEST, difficulty=LIFE))
+    assert brought
+    assert not {s.id for s in brought} & company.keys()
+    free = len(plan.multi) - len(brought)
+    assert free - len(company) >= 0.65 * free  # of which half would have had company
+
+
+def test_things_side_by_side_are_pointed_at_where_a_turn_means_one_of_them() -> None:
+    plan = make_plan(REQUEST)
+    pointed = set[bool]()
+    for session in plan.multi:
+        scene = session_scene(session, plan.facts, REQUEST)
+        assert scene.place == session.place
+        if scene.is_ego and len(session.visible) > 1:
+            every = [q for q in session.questions if q.means and q.settled_by == "alone"]
+            is_about_all = len(every) == sum(bool(q.means) for q in session.questions)
+            assert scene.pointed_at is not (is_about_all and all(q.means[1:] for q in every))
+            assert not scene.attended
+            pointed.add(scene.pointed_at)
+    assert True in pointed
 
 
 def test_what_looks_do_not_settle_is_taken_again_then_pointed_at(

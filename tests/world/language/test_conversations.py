@@ -28,10 +28,19 @@ from simulator.world.checks.published_figures import (
 from simulator.world.facts.domain_schema import Fact, raw_domains
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
-from simulator.world.language.conversations import check_session, make_plan, make_sessions, quota
+from simulator.world.facts.look import LABELLED, MET_AT
+from simulator.world.language.conversations import (
+    OPENINGS,
+    check_session,
+    make_plan,
+    make_sessions,
+    quota,
+)
 from simulator.world.language.questions.question_records import SETTLED_BY, Conversation, Question
-from simulator.world.language.voices.need_reader import PLACES, Need
+from simulator.world.language.voices.need_reader import Need
 from simulator.world.language.voices.voice_reader import voice
+
+NUMBERS = "two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +196,7 @@ def test_first_turns_open_and_later_ones_take_a_step_or_follow(
         for (before, _), (want, parent) in pairwise(asked):
             assert parent is None or parent.id == before.id
             assert want.step >= before.step
-        assert session.place in PLACES
+        assert session.place in MET_AT[session.entity_id.rpartition("-")[0]]
         assert all(session.place in want.places for want, _ in asked)
 
 
@@ -199,6 +208,37 @@ def test_later_turns_lean_on_the_conversation(sessions: list[Conversation]) -> N
     assert all(q.needs_image for q in (*first, *of(sessions, multi=False)))
     assert any(q.needs_history for q in later)
     assert any(not q.needs_image for q in later)
+
+
+def test_first_turns_are_not_all_about_names_and_neighbours(sessions: list[Conversation]) -> None:
+    """Before they had shares of their own 37 of 100 asked for a name and 20 for the neighbour."""
+    first = shares([q.query_type for q in of(sessions, multi=True) if not q.index])
+    for name, share in OPENINGS.items():
+        assert abs(first[name] - share) <= 0.03, name
+    multi = [s for s in sessions if s.is_multi_turn]
+    assert sum(len(s.visible) > 1 for s in multi) <= 0.6 * len(multi)
+
+
+def test_who_leaves_the_thing_for_another_domain_seldom_comes_back(
+    sessions: list[Conversation],
+) -> None:
+    """ "How late is that shop open" broke into talks about a kettle, which then went on."""
+    home = [[q.domain == s.domain for q in s.questions] for s in sessions if s.is_multi_turn]
+    shifting = [of for of in home if not all(of)]
+    back = sum(of[of.index(False) :].count(True) > 1 for of in shifting)
+    assert len(shifting) > 100
+    assert back <= 0.15 * len(shifting)
+
+
+def test_nobody_asks_for_a_name_that_can_be_read(sessions: list[Conversation]) -> None:
+    asked = 0
+    for session in sessions:
+        if session.entity_id.rpartition("-")[0] in LABELLED:
+            for question in session.questions:
+                if question.program[0] in ("it", "same") and question.means:
+                    assert not session.text_clue, question.id
+                    asked += 1
+    assert asked > 10
 
 
 def test_a_question_says_what_it_means_and_what_settles_it(sessions: list[Conversation]) -> None:
@@ -230,6 +270,20 @@ def test_yes_and_no_and_true_and_false_come_out_alike(sessions: list[Conversatio
     premises = [q.false_premise for q in questions if "/premise/" in q.template]
     assert len(premises) > 30
     assert abs(sum(premises) / len(premises) - 0.5) < 0.06
+
+
+@pytest.mark.proof("time")
+def test_the_number_that_a_question_names_does_not_answer_it(facts: FactBase) -> None:
+    """Without looking, "enough for three" was yes five times of six, "for six" once of three."""
+    made = make_sessions(facts, ["alder", "birch"], conversations=150, singles=150)
+    lean, asked = Counter[str](), Counter[str]()
+    for question in [q for s in made for q in s.questions]:
+        if question.choice == ("Yes", "No"):
+            for word in set(NUMBERS) & set(question.text.lower().replace(",", " ").split()):
+                asked[word] += 1
+                lean[word] += 1 if question.answer == "Yes" else -1
+    assert sum(asked.values()) >= 10
+    assert all(abs(lean[word]) <= 2 for word in asked), (lean, asked)
 
 
 def test_no_slot_is_left_open(sessions: list[Conversation]) -> None:

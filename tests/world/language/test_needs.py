@@ -283,7 +283,7 @@ def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBa
 
     assert said(bare, None) == said(bare, main) == said(bare, town) == ("how heavy is it",)
     assert said(bare, person) == ("how heavy is it",)
-    assert said(bare, other) == ("this one here again, how heavy is it",)
+    assert said(bare, other) == ("back to this kettle. how heavy is it",)
     assert said(both, other) == ("how heavy is this",)
 
 

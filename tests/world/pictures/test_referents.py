@@ -67,15 +67,15 @@ def test_attention_is_the_middle_and_the_size_by_clear_margins() -> None:
     assert way(mask(*beside), this()) == [AMBIGUOUS]
 
 
-@pytest.mark.parametrize(("area", "settled"), [(60 * 80 / 1.29, False), (60 * 80 / 1.31, True)])
-def test_larger_means_by_three_tenths(area: float, settled: bool) -> None:
+@pytest.mark.parametrize(("area", "settled"), [(60 * 80 / 1.98, False), (60 * 80 / 2.02, True)])
+def test_larger_means_twice_as_large(area: float, settled: bool) -> None:
     rival = (155, 60, 40, round(area / 40))
     assert (way(mask(MIDDLE, rival), this()) == ["attention"]) is settled
 
 
-@pytest.mark.parametrize(("step", "settled"), [(11, False), (13, True)])
-def test_nearer_means_by_six_hundredths_of_the_shorter_side(step: int, settled: bool) -> None:
-    """Above and below each other: 12 of 200 pixels decide."""
+@pytest.mark.parametrize(("step", "settled"), [(23, False), (25, True)])
+def test_nearer_means_by_twelve_hundredths_of_the_shorter_side(step: int, settled: bool) -> None:
+    """Above and below each other: 24 of 200 pixels decide."""
     thing, rival = (50, 150 - 60, 100, 60), (85, 150 + 30 + step - 15, 30, 30)
     assert (way(mask(thing, rival), this()) == ["attention"]) is settled
 
