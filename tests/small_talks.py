@@ -35,6 +35,12 @@ def agenda(fits=lambda session: True) -> Session:
     return next(session for session in agendas() if fits(session))
 
 
+def coloured() -> Session:
+    """A blue carton that is asked about, beside another carton."""
+    single = World(MINI, split="single-turn", pictures="clean")
+    return next(session for session in single if session.id == "single-00046")
+
+
 class FakeLooks:
     """A grey square for every look; counts them."""
 

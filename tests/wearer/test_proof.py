@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from small_talks import FakeLooks, agenda, agendas, facts, heard, talk_of, tell, wearers
+from small_talks import FakeLooks, agenda, agendas, coloured, facts, heard, talk_of, tell, wearers
 
 from mmrag.metrics.scoring_protocols import two_strikes
 from mmrag.records import Outcome, Reference, Session, Turn, TurnResult, Utterance
@@ -78,7 +78,7 @@ def test_every_kind_of_claim_can_be_found_false(claim: tuple[str], false) -> Non
 
 
 def test_a_colour_that_is_another_things_is_found() -> None:
-    session = agenda(lambda s: s.extra["subject"].startswith("flag"))
+    session = coloured()
     _, results, held = told(session, "which")
     assert problems(session, results, held) == []
     said = held.turns[1].wearer
@@ -86,7 +86,7 @@ def test_a_colour_that_is_another_things_is_found() -> None:
     words = held.turns[1].query.replace("blue", "yellow")
     other = replace(held.turns[1], query=words, wearer=replace(said, claims=claims))
     found = problems(session, results, replace(held, turns=(held.turns[0], other)))
-    claim = "claims ('colour', 'flag-00010', 'yellow'), which is not so"
+    claim = "claims ('colour', 'carton-00014', 'yellow'), which is not so"
     assert any(claim in problem for problem in found)
 
 

@@ -364,7 +364,7 @@ def test_who_has_gone_elsewhere_does_not_say_on_which_side_a_thing_stands() -> N
 
 
 def misheard_talk(**more):
-    session = agenda(lambda s: len(s.turns[0].query.split()) > 4 and not s.turns[0].extra["choice"])
+    session = agenda(lambda s: len(s.turns[0].query.split()) > 5 and not s.turns[0].extra["choice"])
     talk = talk_of(session)
     lost = unheard_words(talk.turn.query, "")[0]
     words = talk.turn.query.replace(lost, "mm")
