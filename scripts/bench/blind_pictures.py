@@ -66,14 +66,14 @@ def mix(out: Path) -> None:
             lines.append(f"{number}: {text[0].lower()}{text[1:]}\n")
             key.append(f"{number} {source}\n")
         (folder / "questions.md").write_text("".join(lines))
-        folder.with_suffix(".key").write_text("".join(key))
+        folder.with_name(f"{folder.name}.key").write_text("".join(key))
 
 
 def count(out: Path) -> None:
     found: defaultdict[tuple[int, str], Counter[str]] = defaultdict(Counter)
     for reader in (1, 2):
         folder = out.with_name(f"{out.name}-{reader}")
-        key = dict(line.split() for line in folder.with_suffix(".key").open())
+        key = dict(line.split() for line in folder.with_name(f"{folder.name}.key").open())
         for row in csv.DictReader((folder / "out.csv").open()):
             tally = found[reader, key[row["n"].strip().zfill(2)]]
             tally["read"] += 1

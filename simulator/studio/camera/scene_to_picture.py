@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +23,7 @@ from simulator.studio.camera.view_geometry import (
 )
 from simulator.studio.camera.wearer_hands import HAND
 from simulator.studio.solid.scene_types import View
-from simulator.studio.things.kinds import KINDS
+from simulator.studio.things.kinds import KINDS, PLACES_BY_USE
 from simulator.studio.tracing.tracer import Traced, glance, trace
 from simulator.world.pictures.referents import is_attended
 from simulator.world.pictures.scene import Rendered, Scene
@@ -103,6 +104,8 @@ def stage_unhidden(scene: Scene) -> Staged:
             best = (good, staged)
         if good >= _ENOUGH:
             break
+    if best is None and scene.place:  # the places of that use are all too full for it
+        return stage_unhidden(msgspec.structs.replace(scene, place=""))
     if best is None:
         raise next(iter(full.values()))
     return best[1]
@@ -142,6 +145,11 @@ def _check(scene: Scene) -> None:
     for name, low, high in _RANGES:
         if not low <= (value := getattr(scene, name)) <= high:  # neither does nan
             raise SpecError(f"{name}={value} is not possible; give {low:g} to {high:g}.")
+    if scene.place not in ("", *PLACES_BY_USE):
+        raise SpecError(
+            f"place={scene.place!r} is not possible; give {', '.join(PLACES_BY_USE)}, or nothing "
+            "for anywhere."
+        )
     if not scene.key.isprintable():
         raise SpecError(f"the key {scene.key!r} holds what cannot be printed; give plain text.")
     for look in (scene.main, *scene.others):

@@ -18,7 +18,8 @@ _REACH = (0.26, 0.6)
 _POINTS = 0.58
 """Metres from the eye to a finger tip that points."""
 _RAISED = 40.0
-"""Degrees between a pointing finger and the line of sight: along it one would see a fist."""
+"""Least degrees between a pointing finger and the line of sight: along it one would see a fist. It
+is never lowered."""
 _BROAD = 0.085
 """What a hand can reach around; broader things are held at their side."""
 

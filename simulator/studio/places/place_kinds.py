@@ -192,6 +192,7 @@ def shelves(stage: Stage, group: Group, draws: Draws) -> float:
         return on_table(
             stage, group, draws, height=(0.9, 0.98), tops=("veneer", "marble"), things=COUNTER
         )
+    # A shelf has no depth for a step before the others: they stand farther aside.
     group = stage.group(gap=(0.06, 0.25), loose=0.3, before=(0.3, 0.6), close=(0.3, 0.7))
     level, deep = draws("level", 0.95, 1.12), max(0.4, group.depth + 0.12)
     stage.stand(
@@ -338,7 +339,7 @@ ROOMS = (
     ),
     Interior(
         "shop", shelves, hard_floor, painted, partial(room.ceiling_panels, skies=("hall",
-        "warehouse", "bridge"), back=1.8, strength=3.0),
+        "warehouse", "bridge"), nearer=1.8, strength=3.0),
         along=(bookcase, clutter.carton), hung=(room.frame, room.socket), about=(clutter.carton,
         crate, clutter.storage), window=0.1, height=3.0,
     ),

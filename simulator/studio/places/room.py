@@ -188,17 +188,17 @@ def _hour(stage: Stage) -> tuple[str, Colour, float]:
 
 
 def ceiling_panels(
-    stage: Stage, half: float, *, skies: tuple[str, ...], back: float = 0.0, strength: float = 1.0
+    stage: Stage, half: float, *, skies: tuple[str, ...], nearer: float = 0.0, strength: float = 1.0
 ) -> None:
-    """Panels or spots above, as in shops, gyms and museums; those of an aisle hang farther `back`,
-    so that their light falls into the shelves."""
+    """Panels or spots above, as in shops, gyms and museums. Those of an aisle hang `nearer` to the
+    wearer, in metres, and are so many times as strong: their light falls into the shelves."""
     draws = own(stage.draws, "panels")
     colours = draws.pick("colours", (((255, 250, 240), (255, 206, 150)),
         ((232, 242, 255), (255, 232, 200)), ((255, 226, 186), (214, 230, 255))))  # fmt: skip
     size, power = draws.pick("size", ((1.2, 8.0), (0.6, 26.0), (0.25, 110.0)))
     z = draws("z", 2.6, 3.4)
-    at = [(half * draws("x", -0.7, -0.15), draws("y", -1.4, -0.3) - back),
-        (half * draws("x2", 0.2, 0.8), draws("y2", -2.0, -0.2) - back)]  # fmt: skip
+    at = [(half * draws("x", -0.7, -0.15), draws("y", -1.4, -0.3) - nearer),
+        (half * draws("x2", 0.2, 0.8), draws("y2", -2.0, -0.2) - nearer)]  # fmt: skip
     lamps = tuple(
         Lamp((x, y, z), (x * 0.6, 0, 0), size, size * 0.6, colour, power * strength)
         for (x, y), colour in zip(at, colours, strict=True)

@@ -100,14 +100,15 @@ PLACES_BY_USE = {
 }
 """`Scene.place` → places of that use."""
 
+SOLD_OUTDOORS = {"car", "motorcycle", "bicycle"}
 FORECOURT = ("street", "square")
-"""Where what is too large for a shop is sold."""
+"""Where they are on sale."""
 
 
 def places_of(kind: str, use: str = "") -> tuple[str, ...]:
     """Where a kind is met; of a `use` (`Scene.place`) only, where the kind has places of it."""
     places = KINDS[kind].places
-    if use == "shop" and kind in ("car", "motorcycle", "bicycle"):
+    if use == "shop" and kind in SOLD_OUTDOORS:
         return FORECOURT
     return tuple(p for p in places if p in PLACES_BY_USE.get(use, ())) or places
 

@@ -1,4 +1,5 @@
-"""What an entity looks like, in words a renderer understands. Facts choose it, pictures draw it."""
+"""What an entity looks like and where it is met, in words a renderer understands. Facts choose it,
+pictures draw it."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ MET_AT: dict[str, tuple[str, ...]] = {
     "car": ("out", "shop"), "motorcycle": ("out", "shop"), "bicycle": ("out", "shop"),
     "van": ("out",), "guitar": ("home", "shop"), "coin": ("home", "out"), "flag": ("out",),
 }  # fmt: skip
-"""Where the wearer meets a kind: on sale, at home or at work, or out. What is asked there fits."""
+"""Kind → where a wearer meets it: on sale, at home or at work, or out. Needs that are said in no
+such place are not asked of it."""
 
 
 class Look(Record, frozen=True, kw_only=True):

@@ -4,10 +4,11 @@ What each session is to be is fixed before anything is made, by quotas instead o
 published share (domains, lengths, shifts, popularity, and of single questions the types in each
 domain) is met by largest remainders over the whole set.
 
-What is asked next is chosen among the needs of one voice: a follow-up, or another step of the
-errand, never a step back. Of what could be asked, that is taken which the world has least of so
-far, so that types and dynamism come out in the published proportions. `check_session` derives
-every answer again.
+What is asked next is chosen among the needs of one voice that fit the place: a follow-up, or
+another step of the errand, never a step back. Of what could be asked, that is preferred which the
+world has least of so far, so that types and dynamism come out in the published proportions; first
+turns have proportions of their own, other domains come at the end, and neighbours are asked about
+where they are in view anyway. `check_session` derives every answer again.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ OPENINGS = {
     "aggregation": 0.06,
     "reasoning": 0.12,
 }
-"""Type → share of first turns. Left to the shares of all turns, a third would ask for a name and a
-fourth for the neighbour: what follow-ups seldom are."""
+"""Type → share of first turns that is aimed at. Left to the shares of all turns, 37 of 100 would
+ask for a name and 20 for the neighbour: what follow-ups seldom do."""
 
 
 @dataclass
@@ -108,7 +109,8 @@ class QuestionTally:
         )
 
     def lack(self, query_type: str, speed: str, *, visual: bool) -> float:
-        """How much a question of this type and speed is wanting."""
+        """How much a question of this type and speed is wanting. A world is refused for want of
+        types first, of speeds next, never for what the picture alone answers."""
         n = self.turns + 1
         of_type = _TYPE_SHARES[query_type] * n - self.types[query_type]
         of_speed = DYNAMISM[speed] * n - self.speeds[speed]
@@ -165,10 +167,10 @@ def tally_group(need: Need) -> str:
 
 T = TypeVar("T")
 
-BESIDE = {"next", "both", "these"}
+_BESIDE = {"next", "both", "these"}
 """What a need speaks of that has others beside the thing."""
 
-IT = ["var", "it"]
+_IT = ["var", "it"]
 """The program that is answered with the thing's name."""
 
 LENGTHS = {2: 0.04, 3: 0.09, 4: 0.17, 5: 0.33, 6: 0.37}
@@ -279,8 +281,8 @@ class _Planner:
 
 
 _NEIGHBOURS = 1.5
-"""How much the neighbours in view are asked about rather there than where none were spoken of: in
-life most things stand alone."""
+"""By how much a need rises that speaks of neighbours which are in view already, and falls where it
+would be the first to bring some: in life most things stand alone."""
 
 _TRIES = 12
 """Things tried for a session in one voice, and then in each of the others."""
@@ -479,7 +481,7 @@ class _Session:
             rank += 2.0 if self.filled and need in self.filled[-1].want.then else 0.0
             if not i and need.query_type != TYPES[0] and self._is_seen(need):
                 rank -= 9.0  # it stands printed before the wearer's eyes
-            if i and need.things & BESIDE:
+            if i and need.things & _BESIDE:
                 rank += _NEIGHBOURS if self._view else -_NEIGHBOURS
             rank -= 3.0 if it_is_ambiguous(need, self._main, self._came_up(need)) else 0.0
             if left and need.then:  # what can only be asked after it
@@ -515,7 +517,7 @@ class _Session:
     def _asks_for_print(self, need: Need) -> bool:
         """Whether it asks for the name of a thing that carries it in print: nobody does who can
         read it."""
-        return self._has_label and (need.answer == IT or need.answer[:2] == ["same", IT])
+        return self._has_label and (need.answer == _IT or need.answer[:2] == ["same", _IT])
 
     @property
     def _is_legible(self) -> bool:
@@ -654,7 +656,7 @@ class _Session:
 def _settled_by(i: int, filled: FilledNeed, text: str, *, leans: bool) -> str:
     if not filled.means:
         return ""
-    if filled.beside:
+    if filled.beside:  # "these" and "both" are settled where nothing else could be meant
         return "words" if filled.want.things & {"it", "next"} else "alone"
     return "history" if i and (leans or not points_at_view(text)) else "attention"
 

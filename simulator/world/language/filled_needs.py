@@ -36,7 +36,8 @@ class WorldCache:
     def __init__(self, facts: FactBase, legible: float = LIFE.legible) -> None:
         self._facts = facts
         self.legible = legible
-        """Share of pictures of labelled things in which the print is meant to be legible."""
+        """Share of pictures of labelled things, but for those whose name is asked, in which the
+        print is meant to be legible."""
         self._middles: dict[tuple[str, str], tuple[float, float]] = {}
         self.askable = {i for of in askable(facts).values() for i in of}
         """What may be the main thing of a picture."""
@@ -75,7 +76,7 @@ class NeedContext:
     came_up: Entity | None
     """What "it" would be taken for, where nothing points: what the turn before came to."""
     polarity: bool
-    """Which way a yes-or-no question is to come out."""
+    """Which way a yes-or-no question is to come out, unless the number that it names leans."""
     text_clue: bool
     is_first: bool
     numbers: Mapping[str, int] = field(default_factory=dict[str, int])

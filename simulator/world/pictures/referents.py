@@ -180,8 +180,8 @@ def _says_which(
 ) -> bool:
     """Whether words such as "these", "both", "this and the one next to it" fit one choice only.
 
-    They speak of all there are; or of what is attended to (or looked at), the thing 1, and what is
-    next to it: nothing else may be as near.
+    They speak of three and more that are all there are; or of what is attended to (or looked at),
+    the thing 1, and what is next to it: nothing else may be as near.
     """
     if 1 in means:
         return not rivals and (gaze or len(means) > 2 or sight.stands_out(1, means[1:]))

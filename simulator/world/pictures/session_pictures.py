@@ -4,8 +4,8 @@ Both are kept where they differ. The picture in CRAG-MM's own column is what the
 that its quality label is true of its bytes; the clean rendering stands beside it, so that a
 paired experiment can start from it.
 
-Which sessions have rivals in view, and how many, are quotas, as the shares of questions are: a
-world has as many ambiguous pictures as it declares.
+Which sessions have rivals in view, and how many, are quotas, as the shares of questions are, over
+those whose questions bring no neighbours of their own.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ ALONE = RivalPlan()
 def plan_rivals(
     sessions: Sequence[Conversation], facts: FactBase, request: WorldRequest
 ) -> dict[str, RivalPlan]:
-    """Session → its company. Those whose questions speak of neighbours bring their own, and count
-    for what settles them. The sessions are those of one set whose pictures are egocentric."""
+    """Session → its company. Those whose questions speak of neighbours bring their own and count as
+    settled by words or by a hand; where they are more than is declared, all else is less in
+    proportion. The sessions are those of one set whose pictures are egocentric."""
     free = [
         s.id for s in sessions
         if len(s.visible) == 1 and s.questions[0].means
@@ -112,7 +113,7 @@ Print that a question needs is held closer: the renderer keeps it large enough t
 
 TRIES = 4
 """Pictures that are taken of a session until what is meant is settled; in the second half of them
-a finger points."""
+a finger points at what has rivals."""
 
 LAST_TRIES = 16
 """The same where gaze counts too: of four things that "these" means one may be hidden in each of
@@ -157,13 +158,15 @@ def session_scene(
     attempt: int = 0,
 ) -> Scene:
     """What the wearer looks at: the thing asked about, the others that questions refer to, and its
-    rivals. Another attempt is another place, with a finger that points where looks did not help."""
+    rivals. Another attempt is another place, with a finger that points where looks did not help, or
+    from the first where a turn tells one from those beside it."""
     looks = [_look(facts, i) for i in (*conversation.visible, *company.rivals)]
     ego = is_ego(conversation, facts.seed)
     beside = ego and len(conversation.visible) > 1
-    pointed_at = company.way == "hand" or (len(looks) > 1 and attempt >= TRIES // 2)
     if beside:  # side by side; a finger tells one from the others where a turn does
         pointed_at = _tells_apart(conversation)
+    else:
+        pointed_at = company.way == "hand" or (len(looks) > 1 and attempt >= TRIES // 2)
     width, height = request.ego if ego else (request.catalogue, request.catalogue)
     plain = Scene(
         main=looks[0],

@@ -13,12 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from mmrag.errors import SpecError
-from simulator.studio.camera import looking_again
+from simulator.studio.camera import looking_again, scene_to_picture
 from simulator.studio.camera.looking_again import AGAIN, retake
 from simulator.studio.camera.photo_development import develop
 from simulator.studio.camera.product_shot import stage_product
 from simulator.studio.camera.scene_to_picture import _name_shown, compose, outline, stage_unhidden
-from simulator.studio.camera.staging import READABLE, can_be_read, stage
+from simulator.studio.camera.staging import READABLE, Staged, can_be_read, stage
 from simulator.studio.camera.view_geometry import (
     aim_view,
     corners,
@@ -227,6 +227,24 @@ def test_what_a_table_would_hide_is_not_held_up() -> None:
     assert visible_shares(owner, staged.placed[:1], staged.view)[0] > 0.6
 
 
+def test_what_has_no_room_where_it_is_asked_about_is_met_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At home a board game lies in the living room only: a build ended there."""
+    tried: list[str | None] = []
+
+    def full(scene: Scene, attempt: int = 0, place: str | None = None) -> Staged:
+        tried.append(place)
+        if place == "living room":
+            raise SpecError("full")
+        return stage(scene, attempt, place)
+
+    monkeypatch.setattr(scene_to_picture, "stage", full)
+    scene = small("board_game", place="home", clutter=0.0, key="full")
+    assert stage_unhidden(scene).things == 1
+    assert set(tried) == {"living room", "shop"}
+
+
 @pytest.mark.parametrize("level", [0.1, 1.6, 3.0])
 def test_a_finger_that_points_ends_at_the_thing_and_is_seen_at_length(level: float) -> None:
     """Along the line of sight, as at what stands at the height of the eyes, it was seen as a
@@ -406,6 +424,7 @@ def test_a_look_is_the_same_whatever_was_looked_at_before() -> None:
         ({"width": math.nan}, "whole numbers"),
         ({"height": 9000}, "32 to 8192"),
         ({"key": "a\ud800"}, "give plain text"),
+        ({"place": "Shop"}, "give shop, home, out"),
     ],
 )
 def test_odd_scenes_are_refused_in_one_line_with_the_cure(

@@ -10,7 +10,14 @@ from simulator.studio.camera.staging import prints_with_name
 from simulator.studio.places.place_kinds import PLACES
 from simulator.studio.solid.scene_types import Lamp, Light, Placed, View, moved
 from simulator.studio.things import animals, dogs, hats_and_shoes, plants
-from simulator.studio.things.kinds import FORECOURT, KINDS, PLACES_BY_USE, build, places_of
+from simulator.studio.things.kinds import (
+    FORECOURT,
+    KINDS,
+    PLACES_BY_USE,
+    SOLD_OUTDOORS,
+    build,
+    places_of,
+)
 from simulator.studio.things.molecules_and_instruments import ATOMS, structure
 from simulator.studio.things.shared_shapes import CHROME, RUBBER
 from simulator.studio.things.vehicle_bodies import drawn_wheel, wheel_parts
@@ -369,7 +376,7 @@ def test_a_bag_is_seen_by_the_renderer() -> None:
     assert np.isfinite(seen.light).all()
 
 
-@pytest.mark.parametrize("kind", MET_AT)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_is_met_where_the_wearer_is_said_to_be(kind: str) -> None:
     """A price was asked in a living room, a plant's care between a shop's shelves."""
     every = set(places_of(kind))
@@ -377,4 +384,5 @@ def test_a_kind_is_met_where_the_wearer_is_said_to_be(kind: str) -> None:
     for use in MET_AT[kind]:
         found = places_of(kind, use)
         assert found
-        assert set(found) <= set(PLACES_BY_USE[use] if found != FORECOURT else FORECOURT)
+        outdoors = use == "shop" and kind in SOLD_OUTDOORS
+        assert set(found) <= set(FORECOURT if outdoors else PLACES_BY_USE[use])

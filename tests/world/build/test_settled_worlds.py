@@ -203,16 +203,16 @@ def test_neighbours_that_a_question_brings_count_for_what_settles_it() -> None:
 def test_things_side_by_side_are_pointed_at_where_a_turn_means_one_of_them() -> None:
     plan = make_plan(REQUEST)
     pointed = set[bool]()
-    for session in plan.multi:
+    for session in (*plan.multi, *plan.single):
         scene = session_scene(session, plan.facts, REQUEST)
         assert scene.place == session.place
         if scene.is_ego and len(session.visible) > 1:
-            every = [q for q in session.questions if q.means and q.settled_by == "alone"]
-            is_about_all = len(every) == sum(bool(q.means) for q in session.questions)
-            assert scene.pointed_at is not (is_about_all and all(q.means[1:] for q in every))
+            meant = [(q.settled_by, q.means) for q in session.questions if q.means]
+            every = all(set(of) == set(session.visible) and way != "words" for way, of in meant)
+            assert scene.pointed_at is not every
             assert not scene.attended
             pointed.add(scene.pointed_at)
-    assert True in pointed
+    assert pointed == {True, False}
 
 
 def test_what_looks_do_not_settle_is_taken_again_then_pointed_at(

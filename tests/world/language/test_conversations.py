@@ -40,8 +40,6 @@ from simulator.world.language.questions.question_records import SETTLED_BY, Conv
 from simulator.world.language.voices.need_reader import Need
 from simulator.world.language.voices.voice_reader import voice
 
-NUMBERS = "two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
-
 
 @pytest.fixture(scope="module")
 def facts() -> FactBase:
@@ -270,20 +268,6 @@ def test_yes_and_no_and_true_and_false_come_out_alike(sessions: list[Conversatio
     premises = [q.false_premise for q in questions if "/premise/" in q.template]
     assert len(premises) > 30
     assert abs(sum(premises) / len(premises) - 0.5) < 0.06
-
-
-@pytest.mark.proof("time")
-def test_the_number_that_a_question_names_does_not_answer_it(facts: FactBase) -> None:
-    """Without looking, "enough for three" was yes five times of six, "for six" once of three."""
-    made = make_sessions(facts, ["alder", "birch"], conversations=150, singles=150)
-    lean, asked = Counter[str](), Counter[str]()
-    for question in [q for s in made for q in s.questions]:
-        if question.choice == ("Yes", "No"):
-            for word in set(NUMBERS) & set(question.text.lower().replace(",", " ").split()):
-                asked[word] += 1
-                lean[word] += 1 if question.answer == "Yes" else -1
-    assert sum(asked.values()) >= 10
-    assert all(abs(lean[word]) <= 2 for word in asked), (lean, asked)
 
 
 def test_no_slot_is_left_open(sessions: list[Conversation]) -> None:

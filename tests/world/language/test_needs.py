@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -285,6 +286,27 @@ def test_it_is_said_only_where_it_cannot_be_taken_for_what_came_up(facts: FactBa
     assert said(bare, person) == ("how heavy is it",)
     assert said(bare, other) == ("back to this kettle. how heavy is it",)
     assert said(both, other) == ("how heavy is this",)
+
+
+@pytest.mark.parametrize(("lean", "answer"), [(3, False), (-3, True)])
+def test_the_number_that_a_question_names_does_not_answer_it(
+    facts: FactBase, lean: int, answer: bool
+) -> None:
+    """Without looking, "enough for three" was yes five times of six, "for six" once of three."""
+    enough = want(
+        "kettle", type="reasoning", say=["does this do {count} mugs"],
+        answer="fits(it.capacity, 0.25) >= count", **{"with": {"count": "2..9"}},
+    )  # fmt: skip
+    numbers = {str(n): lean for n in range(2, 10)}
+    came_out = Counter[bool]()
+    for main in facts.of_kind("kettle")[:12]:
+        (moment, *_) = moments(facts, main)
+        filled = fill_need(enough, replace(moment, numbers=numbers, polarity=not answer))
+        assert filled is not None
+        assert filled.numbers
+        if filled.as_wanted:
+            came_out[filled.answer.value is answer] += 1
+    assert set(came_out) == {True}
 
 
 def test_what_came_up_and_stands_in_view_is_meant(facts: FactBase) -> None:

@@ -95,6 +95,9 @@ def test_words_that_say_where_things_stand_fit_one_choice_only() -> None:
     assert way(mask(MIDDLE, RIGHT), both, second) == ["words", "words"]
     assert way(mask(RIGHT, MIDDLE), both, second) == [AMBIGUOUS, AMBIGUOUS]
     third = (20, 20, 30, 40)
+    alike = ViewQuestion((1, 2), (MUG,), "alone")  # "these two": neither has to stand out
+    assert way(mask(RIGHT, MIDDLE), alike) == ["words"]
+    assert way(mask(RIGHT, MIDDLE, third), alike, kinds=(MUG, MUG, MUG)) == [AMBIGUOUS]
     three = mask(MIDDLE, RIGHT, third)
     kinds = (MUG, MUG, MUG)
     assert way(three, both, kinds=kinds) == [AMBIGUOUS]
