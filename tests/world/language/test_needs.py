@@ -184,6 +184,12 @@ def test_a_kind_without_an_opening_or_with_too_little_to_say_is_named() -> None:
     assert any("those about a lamp make 2 turns" in words for words in said)
 
 
+def test_openings_where_a_kind_is_never_met_do_not_count() -> None:
+    """Such a voice passed its check, and the build of a world with it failed."""
+    _, faults = read_needs("v/x", [entry(at=["out"])], ("kettle",))
+    assert any("a kettle where one is met (at: shop, home)" in words for _, words in faults)
+
+
 def test_two_needs_in_the_same_words_are_named() -> None:
     two = [entry(), entry(say=["How much is  this!"], answer="it.online")]
     _, faults = read_needs("v/x", two, ("kettle",))

@@ -22,6 +22,7 @@ from simulator.world.facts.domain_schema import (
     attribute_of,
     attributes_of,
 )
+from simulator.world.facts.look import MET_AT
 from simulator.world.language.expression_parser import THINGS, Node, parse, variables
 from simulator.world.language.expression_types import ExpressionType, expression_type
 
@@ -120,9 +121,11 @@ def _said_twice(needs: list[Need]) -> Iterator[Fault]:
 
 def _too_few(needs: list[Need], kinds: Sequence[str]) -> Iterator[Fault]:
     for kind in kinds:
-        of = [need for need in needs if kind in need.kinds]
+        met = MET_AT[kind]
+        of = [n for n in needs if kind in n.kinds and not set(met).isdisjoint(n.places)]
         if not any(need.opens for need in of):
-            yield "needs", f"needs: none may open a conversation about a {kind}; write one."
+            yield "needs", (f"needs: none may open a conversation about a {kind} where one is met "
+                            f"(at: {', '.join(met)}); write one.")  # fmt: skip
         elif turns_of(of) < LEAST_TURNS:
             said = f"make {turns_of(of)} turns, and a conversation may have {LEAST_TURNS}"
             yield "needs", f"needs: those about a {kind} {said}; write more, or follow-ups."
