@@ -80,7 +80,7 @@ def test_one_by_one_and_together_agree(judge: BuiltinJudge) -> None:
 def test_verdict_carries_exact_score_and_id(judge: BuiltinJudge) -> None:
     verdict = judge.judge_many([item("Which city is this?", "Paris", "paris.")])[0]
     assert (verdict.outcome, verdict.exact, verdict.score) == (Outcome.PERFECT, True, 1.0)
-    assert verdict.judge.startswith("builtin/9+")
+    assert verdict.judge.startswith("builtin/10+")
 
 
 @pytest.mark.parametrize("references", [[], [""], ["  ", "\n"], ["nan"], ["NaN"]])
@@ -364,3 +364,24 @@ def test_what_is_asked_and_denied_is_no_doubt(judge):
         question="Is the test positive?", references=("No",), prediction="Not positive."
     )
     assert judge.judge_many([item])[0].outcome is Outcome.PERFECT
+
+
+@pytest.mark.parametrize(
+    ("told", "outcome"),
+    [
+        ("{0}, {1}, {2} and {3}", Outcome.PERFECT),
+        ("{0}, {1}, Yard Ford Champion Alarm and Poppy Stone Bay Needle Clock", Outcome.INCORRECT),
+        ("{0}, {1}, {2}, {3} and Poppy Stone Bay Needle Clock", Outcome.INCORRECT),
+        ("{0} and {1}", Outcome.INCORRECT),
+    ],
+)
+def test_a_list_of_long_names_is_matched_name_by_name(
+    judge: BuiltinJudge, told: str, outcome: Outcome
+) -> None:
+    """Two right of four beside two wrong passed (p .910): names of five words were no list, and
+    any alarm was taken for another maker's."""
+    names = ("Sunflower Ridge Pigeon Steamer", "Courier Bay Expedition Clock",
+             "Wood Magma Hill Lobster Alarm", "Canvas Pilot Bank Asteroid Clock")  # fmt: skip
+    question = "What other clocks does this brand make?"
+    asked = item(question, "{0}, {1}, {2} and {3}".format(*names), told.format(*names))
+    assert judge.judge_many([asked])[0].outcome is outcome

@@ -37,7 +37,7 @@ from mmrag.text.lexicon import phrases
 from mmrag.text.normalise import plain, same_signs, words
 from mmrag.text.refusals import ENGLISH, declines, missing_in
 
-VERSION = 9
+VERSION = 10
 SURE = 0.9
 """Below this chance of either side the judge calls itself unsure."""
 WARY = 1.0

@@ -27,7 +27,7 @@ def whole_list(asked: Parsed, known: Sequence[Parsed], said: Parsed) -> Ruling |
     """A reply that is a list too, against references that are each the same list."""
     lists = [members(reading.text) for reading in known]
     wanted, n = len(lists[0]), len(said.words)
-    if n > 3 * wanted + 6 or _HEDGE.search(said.text):
+    if n > 6 + max(3 * wanted, 2 * len(known[0].words)) or _HEDGE.search(said.text):
         return None
     items = _SPLIT.split(_BRACKETS.sub(" ", said.text))
     told = [item for text in items if (item := Parsed(text, is_plain=True)).words]
@@ -75,12 +75,10 @@ def wants_several(asked: Parsed) -> bool:
 def members(text: str) -> tuple[Parsed, ...]:
     """The members of a list; nothing for a text that is none."""
     pieces = [piece for piece in _SPLIT.split(_BRACKETS.sub(" ", text)) if piece.strip()]
-    if len(pieces) < 2:
-        return ()
-    parts = tuple(map(parse_short, pieces))
+    parts = tuple(map(parse_short, pieces)) if len(pieces) > 1 else ()
     # "Laius, King of Thebes, and his queen" and dates with commas are no lists.
-    alike = all(1 <= len(part.words) <= 4 and not part.dates for part in parts)
-    return parts if alike and len({part.capital[0] for part in parts}) == 1 else ()
+    alike = all(1 <= len(p.words) <= 4 + 3 * all(p.capital) and not p.dates for p in parts)
+    return parts if parts and alike and len({p.capital[0] for p in parts}) == 1 else ()
 
 
 def _matched(
@@ -97,7 +95,7 @@ def _matched(
     stems = {root for member in wanted for root in member.roots}
     surplus = sum(
         i not in used
-        and 0 < len(item.places) <= 3
+        and 0 < len(item.places) <= 3 + 4 * all(item.capital)
         and item.capital[item.places[0]] == wanted[0].capital[0]
         and (
             not any(_is(member, item) for member in wanted)
@@ -117,8 +115,10 @@ def _is(member: Parsed, item: Parsed) -> bool:
     roots = [member.roots[i] for i in member.places] or member.roots
     if 2 <= len(item.words) <= 3 and all(item.capital) and item.roots[-1] not in roots:
         return False  # Girls Aloud are no Spice Girls
-    own = item.places or range(len(item.words))
-    return roots[-1] in item.stems or (len(own) == 1 and item.roots[own[0]] in roots)
+    own = {item.roots[i] for i in item.places or range(len(item.words))}
+    if len(roots) > 2 and all(member.capital) and not own <= set(roots):  # another maker's alarm
+        return 2 * len(own.intersection(roots)) > len(roots)
+    return roots[-1] in item.stems or (len(own) == 1 and own <= set(roots))
 
 
 def or_strength(asked: Parsed, text: str, truth: Sequence[Wording]) -> tuple[int, bool]:
