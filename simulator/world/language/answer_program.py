@@ -195,9 +195,11 @@ _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _says(value: Any, word: str) -> bool:
-    """Whether a word, or one of several words, begins so: "cats and dogs" says "cat"."""
+    """Whether a word, or one of several words, begins so: "cats and dogs" says "cat", and
+    "children but not cats" does not."""
     said = " ".join(value) if isinstance(value, tuple) else str(value)
-    return re.search(rf"\b{re.escape(word.lower())}", said.lower()) is not None
+    found = rf"(?<!\bnot )(?<!\bno )(?<!\bwithout )\b{re.escape(word.lower())}"
+    return re.search(found, said.lower()) is not None
 
 
 def _extreme(sign: int) -> Callable[..., Answer]:

@@ -9,7 +9,7 @@ from plain_voice import plain
 from question_shortcuts import is_right, measure_shortcuts
 
 from mmrag.errors import DataError
-from simulator.world.facts.domain_schema import Entity
+from simulator.world.facts.domain_schema import Entity, Fact
 from simulator.world.facts.factbase import FactBase, Span
 from simulator.world.facts.generate import generate_facts
 from simulator.world.language.answer_program import Answer, ProgramError, evaluate
@@ -37,6 +37,25 @@ def test_small_english() -> None:
 
 
 # -- the programs
+
+
+@pytest.mark.parametrize(
+    ("value", "word", "says"),
+    [
+        ("children and cats", "cat", True), ("children but not cats", "cats", False),
+        ("not allowed", "allowed", False), ("not allowed", "not allowed", True),
+        ("no palm oil", "palm", False), ("without flash", "flash", False),
+    ],
+)  # fmt: skip
+def test_a_word_that_is_denied_is_not_said(value: str, word: str, says: bool) -> None:
+    """ "Is it ok with cats" was yes of dogs that suit "children but not cats"."""
+    entity = Entity(id="dog-00000", name="Rex", domain="animal", kind="dog", popularity="head")
+    facts = FactBase.from_facts(
+        seed=1, window=("2031-04-01T00:00", "2031-04-04T00:00"), entities=[entity],
+        facts=[Fact(entity_id="dog-00000", attribute="good_with", value=value)],
+    )  # fmt: skip
+    program = ["has", ["get", ["it", "dog-00000"], "good_with"], word]
+    assert evaluate(program, facts, AT)[0].value is says
 
 
 @pytest.mark.parametrize(
