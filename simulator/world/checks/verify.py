@@ -25,7 +25,12 @@ from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import Look
 from simulator.world.language.answer_program import evaluate
 from simulator.world.language.conversations import check_session
-from simulator.world.language.questions.question_records import Conversation, NeededFact, Question
+from simulator.world.language.questions.question_records import (
+    NAMED,
+    Conversation,
+    NeededFact,
+    Question,
+)
 from simulator.world.pages.grounding_labels import label_for
 from simulator.world.pages.page_document import Statement
 from simulator.world.pictures.pixel_truth import decode_owners
@@ -223,7 +228,7 @@ def _check_referents(table: Path, facts: FactBase) -> list[str]:
     """What every turn means is settled again from the owner mask; nothing is taken from the scene.
     Tables without pictures have no mask, and those that were written before say nothing of it."""
     problems: list[str] = []
-    for row in stream_rows(table, ["session_id", "owner_image", "scene", "extra"]):
+    for row in stream_rows(table, ["session_id", "answers", "owner_image", "scene", "extra"]):
         extra, mask = row["extra"], row["owner_image"]
         if mask is None or not mask["bytes"] or not extra.get("settled_by"):
             continue
@@ -248,6 +253,11 @@ def _check_referents(table: Path, facts: FactBase) -> list[str]:
                     f"{name}: said to be settled by {stored or 'nothing in view'}; the picture "
                     f"says {way or 'nothing in view'}"
                 )
+            told = " ".join(row["answers"]["ans_full"][:number])
+            if notes[number]["settled_by"] == NAMED and not all(
+                facts.entity(visible[of - 1]).name in told for of in one.means
+            ):
+                problems.append(f"{name}: no earlier answer names the thing that is meant")
             if not _looks_at(owners, gaze, (one.means or (1,))[0]):
                 problems.append(f"{name}: the wearer looks beside the thing that is meant")
     return problems

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmrag.records import Gaze
+from simulator.world.language.questions.question_records import NAMED
 from simulator.world.pictures.pixel_truth import HAND
 
 Owners = NDArray[np.uint8]
@@ -47,7 +48,8 @@ class ViewQuestion(NamedTuple):
     could_mean: tuple[str, ...]
     """Kinds of things that its words could mean."""
     way: str = ""
-    """How it is to be settled; `words` say where things stand to each other, `history` leans."""
+    """How it is to be settled; `words` say where things stand to each other, `history` leans,
+    `named` was named by an earlier answer."""
 
 
 def referent_cues(
@@ -160,6 +162,8 @@ def _way(
     if not set(asked.means) <= set(seen):
         return AMBIGUOUS
     rivals = [n for n in seen if n not in asked.means and kinds[n - 1] in asked.could_mean]
+    if asked.way == NAMED:
+        return "history"
     if asked.way == "words":
         if _says_which(sight, asked.means, rivals):
             return "words"

@@ -27,7 +27,7 @@ from simulator.world.build.world_request import WorldRequest
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import Look
 from simulator.world.language.conversations import quota
-from simulator.world.language.questions.question_records import Conversation
+from simulator.world.language.questions.question_records import NAMED, Conversation
 from simulator.world.pictures.referents import (
     AMBIGUOUS,
     Owners,
@@ -61,19 +61,24 @@ def plan_rivals(
     sessions: Sequence[Conversation], facts: FactBase, request: WorldRequest
 ) -> dict[str, RivalPlan]:
     """Session → its company. Those whose questions speak of neighbours bring their own and count as
-    settled by words or by a hand; where they are more than is declared, all else is less in
-    proportion. The sessions are those of one set whose pictures are egocentric."""
+    settled by words or by a hand; where they are more than is declared, fewer others have company,
+    so that as many as declared stand alone. The sessions are those of one set whose pictures are
+    egocentric."""
     free = [
         s.id for s in sessions
         if len(s.visible) == 1 and s.questions[0].means
         and facts.entity(s.entity_id).kind not in _SEEN_ALONE
     ]  # fmt: skip
     order = Draw(facts.seed, "company").shuffled(sorted(free))
-    left = quota(request.difficulty.settled, len(sessions))
+    left: dict[str, float] = {**quota(request.difficulty.settled, len(sessions))}
     for session in sessions:
         if len(session.visible) > 1:
             way = "words" if session.questions[0].means[1:] else "hand"
             left[way] = left.get(way, 0) - 1
+    surplus = sum(max(0, -left.get(way, 0)) for way in ("words", "hand"))
+    others = {way: max(0, left.get(way, 0)) for way in ("attention", "hand")}
+    fewer = max(0.0, 1 - surplus / max(1, sum(others.values())))
+    left |= {way: n * fewer for way, n in others.items()}
     shares = {way: max(n, 0) for way, n in left.items() if way != "words"}
     if not sum(shares.values()):
         shares = {"alone": 1}
@@ -191,7 +196,7 @@ def _tells_apart(conversation: Conversation) -> bool:
     """Whether a turn means some of the things only, or one beside another."""
     every = set(conversation.visible)
     return any(
-        q.means and (q.settled_by == "words" or set(q.means) != every)
+        q.settled_by == "words" or (q.settled_by not in ("", NAMED) and set(q.means) != every)
         for q in conversation.questions
     )
 

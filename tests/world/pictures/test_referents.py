@@ -90,6 +90,15 @@ def test_a_turn_that_leans_means_what_the_turn_before_meant() -> None:
     assert way(owners, this("history")) == [AMBIGUOUS]
 
 
+def test_what_an_earlier_answer_has_named_needs_no_picture() -> None:
+    """ "Which of these is cheapest", "the Ashby Jug", "how much is that one": the neighbour."""
+    all_, that = ViewQuestion((1, 2), (MUG,), "alone"), ViewQuestion((2,), (MUG,), "named")
+    owners = mask(MIDDLE, RIGHT)
+    assert way(owners, all_, that) == ["words", "history"]
+    leaning = ViewQuestion((2,), (MUG,), "history")
+    assert way(owners, all_, leaning) == ["words", AMBIGUOUS]
+
+
 def test_words_that_say_where_things_stand_fit_one_choice_only() -> None:
     both, second = ViewQuestion((1, 2), (MUG,), "words"), ViewQuestion((2,), (MUG,), "words")
     assert way(mask(MIDDLE, RIGHT), both, second) == ["words", "words"]

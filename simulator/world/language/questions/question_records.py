@@ -16,6 +16,10 @@ FORMS = ("plain", "condition", "set", "post-processing", "false-premise")
 SETTLED_BY = ("alone", "attention", "words", "hand", "gaze", "history")
 """What tells which thing in view a question means."""
 
+NAMED = "named"
+"""Of a question about "that one" which an earlier answer has named: history settles it, and no
+picture is needed."""
+
 
 class NeededFact(Record, frozen=True, kw_only=True):
     """A fact that the answer rests on: a passage that states it `answers`."""
@@ -56,7 +60,8 @@ class Question(Record, frozen=True, kw_only=True):
     """Kinds of things that the words could mean: those that their noun fits, and without a noun all
     that have what is asked for. A thing in view of such a kind that is not meant is a rival."""
     settled_by: str = ""
-    """How it is settled which thing is meant, one of `SETTLED_BY`; empty where none is."""
+    """How it is settled which thing is meant, one of `SETTLED_BY` or `NAMED`; empty where
+    none is."""
     domain: str
     query_type: str
     form: str = "plain"
