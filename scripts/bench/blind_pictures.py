@@ -6,6 +6,12 @@
     # each writes OUT-N/out.csv: n,say,which,shown,photo,why
     python scripts/bench/blind_pictures.py count OUT
 
+    python scripts/bench/blind_pictures.py talks WORLD OUT PEOPLE     # OUT/talks.md, OUT.key
+    python scripts/bench/blind_pictures.py tell OUT                   # of OUT/out.csv: n,say
+
+`talks` takes whole conversations, without pictures, and shuffles them with those of people, in the
+same form: a line `## thing, where`, then what is said.
+
 Either reader sees every picture once, half of them with the world's question and half with the
 person's. What is ambiguous on purpose, or told by gaze alone, is left out.
 """
@@ -84,16 +90,41 @@ def count(out: Path) -> None:
         print(f"reader {reader}, {source}: {dict(tally)}, photograph {photo:.2f}")
 
 
+def talks(world: Path, out: Path, people: Path, many: int) -> None:
+    found = [("person", talk.strip()) for talk in people.read_text().split("## ")[1:]]
+    chance = random.Random(world.name)
+    sessions = [s for s in World(world, pictures="clean") if len(s.turns) > 1]
+    for session in chance.sample(sessions, min(many, len(sessions))):
+        kind = session.extra["subject"].rpartition("-")[0]
+        head = f"{noun_of(kind)}, {PLACES[session.extra['place']]}"
+        found.append(("world", "\n".join([head, *(turn.query for turn in session.turns)])))
+    chance.shuffle(found)
+    out.mkdir(parents=True)
+    told = [
+        f"## {n:02d}: {talk.lower().replace('?', '')}\n" for n, (_, talk) in enumerate(found, 1)
+    ]
+    (out / "talks.md").write_text("\n".join(told))
+    key = [f"{n:02d} {source}\n" for n, (source, _) in enumerate(found, 1)]
+    out.with_name(f"{out.name}.key").write_text("".join(key))
+
+
+def tell(out: Path) -> None:
+    key = dict(line.split() for line in out.with_name(f"{out.name}.key").open())
+    rows = list(csv.DictReader((out / "out.csv").open()))
+    yes = Counter(key[row["n"].strip().zfill(2)] for row in rows if row["say"].strip() == "yes")
+    print({source: f"{yes[source]} of {many}" for source, many in Counter(key.values()).items()})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("step", choices=("draw", "mix", "count"))
+    parser.add_argument("step", choices=("draw", "mix", "count", "talks", "tell"))
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--many", type=int, default=60)
     arguments = parser.parse_args()
-    if arguments.step == "draw":
-        draw(*arguments.paths, arguments.many)
+    if arguments.step in ("draw", "talks"):
+        {"draw": draw, "talks": talks}[arguments.step](*arguments.paths, arguments.many)
     else:
-        {"mix": mix, "count": count}[arguments.step](*arguments.paths)
+        {"mix": mix, "count": count, "tell": tell}[arguments.step](*arguments.paths)
 
 
 if __name__ == "__main__":

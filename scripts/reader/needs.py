@@ -53,41 +53,46 @@ class Author:
             wants = self._voice.wants(kind)
             said = [t for w in wants if "answer" not in w.things for t in w.say if "{" not in t]
             for want in wants:
-                found += self._asked(want, kind, said, (), None)
+                found += self._asked(want, kind, said, (), None, None)
         return sorted(set(found))
 
     def _asked(
         self, want: Want, kind: str, said: Sequence[str], before: tuple[str, ...],
-        parent: FilledNeed | None,
+        parent: FilledNeed | None, named: FilledNeed | None,
     ) -> Iterator[Asked]:  # fmt: skip
-        filled = self._filled(want, kind, parent)
+        filled = self._filled(want, kind, parent, named)
         if filled is None:
             return
-        opened = Opened(kind, filled, parent)
+        opened = Opened(kind, filled, named)
         program = json.dumps(opened.program, separators=(",", ":"))
         for text in filled.texts:
             earlier = before or self._earlier(want, text, said)
             yield Asked(plain(text), earlier, program, opened.keys, self._voice.name)
+        named = filled if filled.answer.kind == "entity" else named
+        before = (plain(filled.texts[0]), *before)
         for then in want.then:
-            yield from self._asked(then, kind, said, (plain(filled.texts[0]), *before), filled)
+            yield from self._asked(then, kind, said, before, filled, named)
 
     def _earlier(self, want: Want, text: str, said: Sequence[str]) -> tuple[str, ...]:
-        if not said or (want.opens and text in want.say and self._r.random() < _OPENS):
+        if not said or (text in want.first and self._r.random() < _OPENS):
             return ()
         return tuple(plain(t) for t in self._r.choices(said, k=self._r.choice((1, 2, 2))))
 
-    def _filled(self, want: Want, kind: str, parent: FilledNeed | None) -> FilledNeed | None:
+    def _filled(
+        self, want: Want, kind: str, parent: FilledNeed | None, named: FilledNeed | None
+    ) -> FilledNeed | None:
         """The need put to one thing after another until it has an answer."""
         things = self._facts.of_kind(kind)
         for n in range(_TRIES):
             main = self._r.choice(things) if parent is None else self._facts.entity(_main(parent))
-            filled = fill_need(want, self._moment(want, main, parent, n))
+            filled = fill_need(want, self._moment(want, main, parent, named, n))
             if filled is not None:
                 return filled
         return None
 
-    def _moment(self, want: Want, main: Entity, parent: FilledNeed | None, n: int) -> NeedContext:
-        named = parent.answer.value if parent and parent.answer.kind == "entity" else None
+    def _moment(
+        self, want: Want, main: Entity, parent: FilledNeed | None, named: FilledNeed | None, n: int
+    ) -> NeedContext:
         draw = Draw(self._seed, main.id, want.id, n)
         return NeedContext(
             facts=self._facts,
@@ -97,11 +102,11 @@ class Author:
             main=main,
             view=parent.beside if parent else (),
             shop=draw.pick(self._facts.of_kind("shopfront")),
-            answer=self._facts.entity(named) if named else None,
+            answer=self._facts.entity(named.answer.value) if named else None,
             came_up=None,
             polarity=draw.chance(0.5),
             text_clue=True,
-            is_first=self._r.random() < 0.5,  # so that both ways of saying it come up
+            is_first=bool(want.first) and self._r.random() < 0.5,  # so that both ways come up
         )
 
 
@@ -117,12 +122,11 @@ def plain(text: str) -> str:
 class Opened:
     """A program in which attributes are numbers, and what the question says is left to be found."""
 
-    def __init__(self, kind: str, filled: FilledNeed, parent: FilledNeed | None) -> None:
+    def __init__(self, kind: str, filled: FilledNeed, named: FilledNeed | None) -> None:
         self._keys: dict[int, tuple[str, str]] = {}
         self._kind = kind
-        before = parent and parent.want.meanings[kind]
-        self._answers = before.kinds if before and before.result == "thing" else ()
-        self._said = parent.want.answer if parent and self._answers else None
+        self._answers = named.want.meanings[kind].kinds if named else ()
+        self._said = named.want.answer if named else None
         self._numbers = {value.number for value in numbers_in(filled.texts[0])}
         self._slots = filled.want.slots
         self.program = self._of(filled.want.answer)
@@ -131,7 +135,7 @@ class Opened:
     def _of(self, node: Any) -> Any:
         if isinstance(node, list):
             if node == self._said and node[0] != "var":
-                return "answer"  # whom the turn before came to need not be worked out again
+                return "answer"  # who was named last need not be worked out again
             return getattr(self, f"_{node[0]}", self._plain)(*node)
         if isinstance(node, str):
             return ["word"]

@@ -178,9 +178,8 @@ class _Kind:
         except DataError:
             return None
         want = Want(
-            id=name, kinds=(kind,), places=(), step=0, query_type="", opens=parent is None,
-            say=(self._said(frame["say"]),), later=(), answer=answer, slots=slots,
-            meanings={kind: means},
+            id=name, kinds=(kind,), query_type="", say=(said := (self._said(frame["say"]),)),
+            first=() if parent else said, answer=answer, slots=slots, meanings={kind: means},
         )  # fmt: skip
         if "then" not in frame:
             return want

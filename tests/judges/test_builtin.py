@@ -383,5 +383,5 @@ def test_a_list_of_long_names_is_matched_name_by_name(
     names = ("Sunflower Ridge Pigeon Steamer", "Courier Bay Expedition Clock",
              "Wood Magma Hill Lobster Alarm", "Canvas Pilot Bank Asteroid Clock")  # fmt: skip
     question = "What other clocks does this brand make?"
-    asked = item(question, "{0}, {1}, {2} and {3}".format(*names), told.format(*names))
+    asked = item(question, "{}, {}, {} and {}".format(*names), told.format(*names))
     assert judge.judge_many([asked])[0].outcome is outcome

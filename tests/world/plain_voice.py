@@ -1,16 +1,20 @@
-"""A voice without an author: needs and pages made from the catalogue, for tests."""
+"""A voice without an author: errands and pages made from the catalogue, for tests."""
 
 from __future__ import annotations
 
 import atexit
 import json
+import re
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from simulator.world.checks.published_figures import DYNAMISM as DYNAMISM_SHARES
+from simulator.world.checks.published_figures import TYPE_TOTALS
 from simulator.world.facts.domain_schema import (
     DYNAMISM,
     HUBS,
@@ -25,7 +29,6 @@ from simulator.world.facts.domain_schema import (
 from simulator.world.language.voices.voice_validation import STYLES, WEB
 
 Entry = dict[str, Any]
-_STEPS = ("find", "compare", "decide", "act")
 
 
 @cache
@@ -52,7 +55,7 @@ def _files() -> dict[str, str]:
     for stem, domain in raw_domains().items():
         said: dict[str, Any] = {"attributes": {}}
         if domain["name"] != "hub":
-            said["needs"] = [need for kind in domain["kinds"] for need in plain_needs(kind)]
+            said["errands"] = [e for kind in domain["kinds"] for e in plain_errands(kind)]
             said["attributes"] = {
                 key: _wording(key, a) for key, a in list(domain["attributes"].items())[::2]
             }
@@ -61,71 +64,110 @@ def _files() -> dict[str, str]:
     return {**found, WEB: yaml.safe_dump(_web())}
 
 
-def plain_needs(kind: str) -> list[Entry]:
-    """Of every type and speed that a kind has something for."""
-    return [{"kinds": [kind], **need} for need in _needs(kind)]
+def plain_errands(kind: str) -> list[Entry]:
+    """What a kind has something for: an errand that opens with each type (half of them with one
+    fact), goes on in the published shares, and ends at a shop."""
+    needs = list(_needs(kind))
+    shop = _need("simple-knowledge", "when does {shop} shut", "shop.closes")
+    firsts = list({need["type"]: need for need in reversed(needs)}.values())
+    firsts += [need for need in needs if need["type"] == "simple-knowledge"][1:6]
+    speeds = {a.key: a.dynamism for a in attributes_of(kind)}
+    had = Counter[str]()
+    errands: list[Entry] = []
+    for n, first in enumerate(firsts):
+        turns, left = [first], [need for need in needs if need != first]
+        if n % 3:
+            left = [need for need in left if not _BESIDE & set(_words(need))]
+        for _ in range(min(24, len(left))):
+            had.update(_marks(turns[-1], speeds))
+            best = max(
+                left, key=lambda need: sum(_lack(mark, had) for mark in _marks(need, speeds))
+            )
+            left.remove(best)
+            turns.append({**best, "first": best["say"]})
+        errands.append({"kinds": [kind], "turns": [*turns, shop]})
+    return errands
+
+
+_BESIDE = {"both", "these", "next"}
+_SHARES = {
+    **{name: n / sum(TYPE_TOTALS.values()) for name, n in TYPE_TOTALS.items()},
+    **DYNAMISM_SHARES,
+}
+
+
+def _words(need: Entry) -> list[str]:
+    return re.findall(r"\w+", need["answer"])
+
+
+def _marks(need: Entry, speeds: dict[str, str]) -> tuple[str, str]:
+    """Its type, and the speed of the fastest attribute that it reads."""
+    read = [speeds[word] for word in _words(need) if word in speeds]
+    return need["type"], min(read, key=DYNAMISM.index, default="static")
+
+
+def _lack(mark: str, had: Counter[str]) -> float:
+    return _SHARES[mark] * had.total() / 2 - had[mark]
 
 
 def _needs(kind: str) -> Iterator[Entry]:
     own = attributes_of(kind)
     printed = domain_of_kind(kind).sublabel.get(kind)
-    yield _need("find", "simple-recognition", "what is this {noun} called", "it")
+    yield _need("simple-recognition", "what is this {noun} called", "it")
     yield {
-        **_need("find", "simple-recognition", "is this {noun} called {named}", "it == named"),
+        **_need("simple-recognition", "is this {noun} called {named}", "it == named"),
         "with": {"named": "name"},
     }
-    yield _need("act", "simple-knowledge", "when does {shop} shut", "shop.closes")
-    steps = iter(_STEPS * 20)
     for speed in DYNAMISM:
         of = [a for a in own if a.dynamism == speed and a.key != printed]
         numbers = [a for a in of if isinstance(a.value, Number) and a.is_compared]
         for a in of[:3]:
-            yield _need(next(steps), "simple-knowledge", f"tell me its {a.key}", f"it.{a.key}")
+            yield _need("simple-knowledge", f"tell me its {a.key}", f"it.{a.key}")
         for a in [a for a in of if isinstance(a.value, Ref)][:2]:
-            yield _related(next(steps), a)
+            yield _related(a)
             for b in attributes_of(a.value.kinds[0])[:2]:
                 far = f"the {b.key} of its {a.key}"
-                yield _need(next(steps), "multi-hop", far, f"it.{a.key}.{b.key}")
-        for a in [a for a in of if isinstance(a.value, Choice)][:1]:
+                yield _need("multi-hop", far, f"it.{a.key}.{b.key}")
+        for a in [a for a in of if isinstance(a.value, Choice)][:2]:
             said = f"its {a.key} is {{claim}}, right"
             yield {
-                **_need("decide", "simple-knowledge", said, f"premise(it.{a.key}, claim)"),
+                **_need("simple-knowledge", said, f"premise(it.{a.key}, claim)"),
                 "with": {"claim": f"claim {a.key}"},
             }
         for a in numbers[: 1 + (speed == "static")]:
-            yield from _numbered(next(steps), a.key)
+            yield from _numbered(a.key)
     if isinstance({a.key: a.value for a in own}.get(printed or ""), Number):
-        yield _need("decide", "reasoning", "three times that figure", f"it.{printed} * 3")
+        yield _need("reasoning", "three times that figure", f"it.{printed} * 3")
 
 
-def _numbered(step: str, key: str) -> Iterator[Entry]:
+def _numbered(key: str) -> Iterator[Entry]:
     two = f"which of these two has more {key}"
-    yield _need(step, "comparison", two, f"most(both, {key})")
+    yield _need("comparison", two, f"most(both, {key})")
     other = f"does {{other}} have more {key}"
-    yield _need(step, "comparison", other, f"other.{key} > it.{key}")
-    yield _need(step, "aggregation", f"{key} of both together", f"it.{key} + next.{key}")
-    yield _need(step, "aggregation", f"most {key} of all here", f"most(these, {key})")
-    bound = _need(step, "reasoning", f"is its {key} over {{bound}}", f"it.{key} > bound")
+    yield _need("comparison", other, f"other.{key} > it.{key}")
+    yield _need("aggregation", f"{key} of both together", f"it.{key} + next.{key}")
+    yield _need("aggregation", f"most {key} of all here", f"most(these, {key})")
+    bound = _need("reasoning", f"is its {key} over {{bound}}", f"it.{key} > bound")
     yield {**bound, "with": {"bound": f"near {key}"}}
 
 
-def _related(step: str, a: Attribute) -> Entry:
+def _related(a: Attribute) -> Entry:
     """A person, firm, town or thing, and what may be asked of them; some lead elsewhere."""
-    found = _need(step, "simple-knowledge", f"who is the {a.key} here", f"it.{a.key}")
+    found = _need("simple-knowledge", f"who is the {a.key} here", f"it.{a.key}")
     asked = [b for b in attributes_of(a.value.kinds[0]) if b.key not in ("owner", "partner")]
     leading = [b for b in asked if isinstance(b.value, Ref)]
     leading.sort(key=lambda b: b.value.kinds[0] in HUBS)
     changing = [b for b in asked if b.dynamism != "static"]
     found["then"] = [
-        _need(step, "multi-hop", f"and {b.key} of that", f"answer.{b.key}")
+        _need("multi-hop", f"and {b.key} of that", f"answer.{b.key}")
         for b in {b.key: b for b in (*leading[:2], *changing[-2:])}.values()
     ]
     return found
 
 
-def _need(step: str, query_type: str, say: str, answer: str) -> Entry:
+def _need(query_type: str, say: str, answer: str) -> Entry:
     says = [say, f"{say}, say"] if query_type == "simple-knowledge" else [say]
-    return {"step": step, "type": query_type, "say": says, "answer": answer}
+    return {"type": query_type, "say": says, "answer": answer}
 
 
 def _wording(key: str, attribute: dict[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,10 @@ What each session is to be is fixed before anything is made, by quotas instead o
 published share (domains, lengths, shifts, popularity, and of single questions the types in each
 domain) is met by largest remainders over the whole set.
 
-What is asked next is chosen among the needs of one voice that fit the place: a follow-up, or
-another step of the errand, never a step back. Of what could be asked, that is preferred which the
-world has least of so far, so that types and dynamism come out in the published proportions; first
-turns have proportions of their own, other domains come at the end, and neighbours are asked about
-where they are in view anyway. `check_session` derives every answer again.
+A conversation is one errand as its author wrote it, with turns left out. Which errand, and which
+turns, are those that the world has least of so far; CRAG-MM's types are published for single
+questions, and in conversations the errand comes first. First turns have proportions of their own,
+and what leads to another domain comes at the end. `check_session` derives every answer again.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from mmrag.errors import DataError, UsageError
@@ -49,8 +48,13 @@ from simulator.world.language.filled_needs import (
     points_at_view,
 )
 from simulator.world.language.questions.answer_wordings import say_answer
-from simulator.world.language.questions.question_records import Conversation, NeededFact, Question
-from simulator.world.language.voices.need_reader import STEPS, Need
+from simulator.world.language.questions.question_records import (
+    NAMED,
+    Conversation,
+    NeededFact,
+    Question,
+)
+from simulator.world.language.voices.need_reader import Need
 from simulator.world.language.voices.voice_reader import voice as voice_of
 
 _MOST_VISUAL = 5.0
@@ -58,17 +62,24 @@ _MOST_VISUAL = 5.0
 leave no room for the types that are short."""
 
 SHARE_TOLERANCE = 0.02
-"""By how much a type or a speed may be short of its published share; more where turns are few."""
+"""By how much a speed of single questions may be short of its share; more where turns are few."""
+
+LEAST_OF_A_SHARE = 1 / 3
+"""How much of its share a type or a speed must have in conversations: what an errand asks next
+follows from the errand, and CRAG-MM counts types of single questions only."""
+
+_MOST_LACKING = 3.0
+"""How much it counts at most that a type or a speed is wanting: an errand is not bent to it."""
 
 _TYPE_SHARES = {t: n / sum(TYPE_TOTALS.values()) for t, n in TYPE_TOTALS.items()}
 
 
 OPENINGS = {
     "simple-recognition": 0.18,
-    "simple-knowledge": 0.46,
-    "multi-hop": 0.06,
-    "comparison": 0.12,
-    "aggregation": 0.06,
+    "simple-knowledge": 0.44,
+    "multi-hop": 0.02,
+    "comparison": 0.1,
+    "aggregation": 0.14,
     "reasoning": 0.12,
 }
 """Type → share of first turns that is aimed at. Left to the shares of all turns, 37 of 100 would
@@ -112,8 +123,8 @@ class QuestionTally:
         """How much a question of this type and speed is wanting. A world is refused for want of
         types first, of speeds next, never for what the picture alone answers."""
         n = self.turns + 1
-        of_type = _TYPE_SHARES[query_type] * n - self.types[query_type]
-        of_speed = DYNAMISM[speed] * n - self.speeds[speed]
+        of_type = _capped(_TYPE_SHARES[query_type] * n - self.types[query_type])
+        of_speed = _capped(DYNAMISM[speed] * n - self.speeds[speed])
         of_visual = min((1 - EXTERNAL) * n - self.visual, _MOST_VISUAL)
         return 2 * of_type + 1.5 * of_speed + (of_visual if visual else -of_visual)
 
@@ -138,20 +149,23 @@ class QuestionTally:
 
     def refuse_if_short(self, *, is_planned: bool) -> None:
         """A world that cannot have the published shares is none. `is_planned`: its types are."""
-        lacks = [
-            (share - counts[key] / max(1, self.turns), name, key, share)
-            for name, shares, counts in (
-                ("type", {} if is_planned else _TYPE_SHARES, self.types),
-                ("dynamism", DYNAMISM, self.speeds),
-            )
-            for key, share in shares.items()
-        ]
-        lack, name, key, share = max(lacks)
-        if lack > max(SHARE_TOLERANCE, 4 / max(1, self.turns)):
-            raise DataError(
-                f"{share - lack:.0%} of {self.turns} questions are of the {name} {key}, and "
-                f"{share:.0%} are published: give the voices more needs of that {name}."
-            )
+        turns = max(1, self.turns)
+        for name, shares, counts in (
+            ("type", {} if is_planned else _TYPE_SHARES, self.types),
+            ("dynamism", DYNAMISM, self.speeds),
+        ):
+            for key, share in shares.items():
+                near = SHARE_TOLERANCE if is_planned else (1 - LEAST_OF_A_SHARE) * share
+                if share - counts[key] / turns > max(near, 4 / turns):
+                    raise DataError(
+                        f"{counts[key] / turns:.0%} of {self.turns} questions are of the {name} "
+                        f"{key}, and {share:.0%} are wanted: give the voices more needs of that "
+                        f"{name}."
+                    )
+
+
+def _capped(lack: float) -> float:
+    return max(-_MOST_LACKING, min(_MOST_LACKING, lack))
 
 
 def _added(a: Counter[str], b: Counter[str]) -> Counter[str]:
@@ -284,6 +298,19 @@ _NEIGHBOURS = 1.5
 """By how much a need rises that speaks of neighbours which are in view already, and falls where it
 would be the first to bring some: in life most things stand alone."""
 
+_DEAD_ENDS = 40
+"""Turns taken back before another thing is tried."""
+
+_SKIPPED = 2.0
+"""By how much a turn falls for each that is left out before it."""
+
+_MOST_SKIPPED = 3
+"""Beyond these it does not fall further: an errand may have to end where it leads elsewhere."""
+
+_ONCE_ON_THE_WAY = 0.2
+"""How much it counts, once an errand is begun, what the world has least of: turns that were picked
+for their types did not follow from each other."""
+
 _TRIES = 12
 """Things tried for a session in one voice, and then in each of the others."""
 
@@ -326,13 +353,13 @@ def _make_session(
         for kind in kinds:
             for attempt in range(_TRIES):
                 made = _Session(plan, facts, name, kind, statistics, balance, draw, attempt)
-                if made.ask() and (best is None or made.missed < best.missed):
+                if made.ask() and (best is None or made.talk.missed < best.talk.missed):
                     best = made
-                if best is not None and not best.missed:
+                if best is not None and not best.talk.missed:
                     break
-            if best is not None and best.missed < 2:
+            if best is not None and best.talk.missed < 2:
                 break
-        if best is not None and best.missed < 2:
+        if best is not None and best.talk.missed < 2:
             break
     if best is None:
         what = plan.query_type or f"conversation of {plan.turns} turns"
@@ -340,7 +367,7 @@ def _make_session(
             f"no {what} can be had about {', '.join(plan.kinds)} in the world of seed "
             f"{facts.seed}: ask for more entities, or write more needs about these kinds."
         )
-    for filled, question in zip(best.filled, best.questions, strict=True):
+    for filled, question in zip(best.talk.filled, best.talk.questions, strict=True):
         balance.add(filled, question)
     return best.finish()
 
@@ -371,6 +398,48 @@ def _says_its_answer(text: str, answer: str, kind: str, choice: tuple[str, ...])
     return told and not choice and answer in text
 
 
+@dataclass(frozen=True)
+class _Line:
+    """What could be said now."""
+
+    need: Need
+    ahead: tuple[Need, ...]
+    """What the errand has after it, but for what leans on it."""
+    places: tuple[str, ...]
+    """Where the errand is run."""
+    skipped: int = 0
+    """Turns of the errand that are left out before it."""
+
+
+@dataclass(frozen=True)
+class _Talk:
+    """What was said so far."""
+
+    places: tuple[str, ...]
+    text_clue: bool
+    line: _Line | None = None
+    filled: tuple[FilledNeed, ...] = ()
+    questions: tuple[Question, ...] = ()
+    view: tuple[Entity, ...] = ()
+    """What stands beside the main thing."""
+    shifted: int = 0
+    missed: int = 0
+    """What did not come out as planned: shifts that are wanting, answers to the other side."""
+
+    @property
+    def tally(self) -> QuestionTally:
+        """What it adds to that of the world."""
+        found = QuestionTally()
+        for filled, question in zip(self.filled, self.questions, strict=True):
+            found.add(filled, question)
+        return found
+
+    @property
+    def text(self) -> str:
+        """All its words."""
+        return "\n".join(f"{q.text}\n{q.answer}" for q in self.questions)
+
+
 class _Session:
     """One attempt to have a conversation about one thing."""
 
@@ -391,119 +460,133 @@ class _Session:
         self._draw = Draw(facts.seed, plan.id, self._main.id, attempt)
         self._at = _query_time(facts, self._draw)
         self._has_label = bool(self._main.look and self._main.look.label)
-        self._text_clue = self._has_label and self._draw.chance(statistics.legible)
+        legible = self._has_label and self._draw.chance(statistics.legible)
         shops = facts.of_kind("shopfront")
         known = [e for e in shops if e.popularity == plan.popularity] or shops
         self._shop = self._draw.pick([e for e in known if e.id != self._main.id] or shops)
-        self._needs = self._voice.wants(kind)
-        self._places = tuple(self._draw.shuffled(MET_AT[kind]))
-        self._view: tuple[Entity, ...] = ()
-        self._said = ""
-        self._mine = QuestionTally()
-        self._shifted = 0
-        self.filled: list[FilledNeed] = []
-        self.questions: list[Question] = []
-        self.missed = 0
-        """What did not come out as planned: shifts that are wanting, answers to the other side."""
+        self._dead_ends = 0
+        self.talk = _Talk(tuple(self._draw.shuffled(MET_AT[kind])), legible)
 
     def ask(self) -> bool:
-        """Ask every turn; False where one cannot be."""
-        for i in range(self._plan.turns):
-            if not self._turn(i):
-                return False
-        self.missed += 2 * max(0, self._plan.shifts - self._shifted)
-        return True
+        """Ask every turn; False where no way through an errand is found."""
+        if len(self.talk.questions) == self._plan.turns:
+            wanting = 2 * max(0, self._plan.shifts - self.talk.shifted)
+            self.talk = replace(self.talk, missed=self.talk.missed + wanting)
+            return True
+        before = self.talk
+        for line, filled in self._ranked():
+            self._add(line, filled)
+            if self.ask():
+                return True
+            self.talk = before
+            self._dead_ends += 1
+            if self._dead_ends > _DEAD_ENDS:
+                break
+        return False
 
     def finish(self) -> Conversation:
+        talk = self.talk
         return Conversation(
             id=self._plan.id,
             entity_id=self._main.id,
-            visible=(self._main.id, *(e.id for e in self._view)),
-            text_clue=self._text_clue,
+            visible=(self._main.id, *(e.id for e in talk.view)),
+            text_clue=talk.text_clue,
             query_time=self._at,
             domain=self._plan.domain,
             voice=self._voice.name,
-            place=self._places[0],
-            questions=tuple(self.questions),
+            place=talk.places[0],
+            questions=talk.questions,
         )
 
-    def _turn(self, i: int) -> bool:
-        now = self._before.plus(self._mine) if i else self._before
-        may = self._candidates(i)
-        often = 1 + max((now.used[w.id] for w in may), default=0)
-        ranks = {w.id: self._rank(w, i, now) - 2 * now.used[w.id] / often for w in may}
-        ranked = sorted(may, key=lambda w: ranks[w.id], reverse=True)
-        second: FilledNeed | None = None
-        for need in ranked:
-            if i and self._text_clue and self._asks_for_print(need):
+    def _ranked(self) -> Iterator[tuple[_Line, FilledNeed]]:
+        """What can be said now, what is wanted most first; answers to the other side last."""
+        i, mine = len(self.talk.questions), self.talk.tally
+        now = self._before.plus(mine) if i else self._before
+        may = self._candidates()
+        often = 1 + max((now.used[w.need.id] for w in may), default=0)
+        ranks = {w.need.id: self._rank(w, i, now) - now.used[w.need.id] / often for w in may}
+        others: list[tuple[_Line, FilledNeed]] = []
+        for line in sorted(may, key=lambda w: ranks[w.need.id], reverse=True):
+            need = line.need
+            if i and self.talk.text_clue and self._asks_for_print(need):
                 continue
-            filled = fill_need(need, self._moment(i, need))
+            filled = fill_need(need, self._moment(i, need, mine))
             if filled is None or self._given_away(filled):
                 continue
             if filled.as_wanted:
-                self._add(i, filled)
-                return True
-            second = second or filled
-        if second is None:
-            return False
-        self.missed += 1
-        self._add(i, second)
-        return True
+                yield line, filled
+            else:
+                others.append((line, filled))
+        yield from others
 
-    def _candidates(self, i: int) -> list[Need]:
-        """What may be said now: what leans on the turn before, or a step of the errand."""
-        if not i:
-            wanted = self._plan.query_type
-            fits = [w for w in self._needs if w.opens and wanted in ("", w.query_type)]
-            return [w for w in fits if set(w.places) & set(self._places) and not self._shifts(w)]
-        last = self.filled[-1].want
-        step = max(f.want.step for f in self.filled)
-        asked = {f.want.id for f in self.filled}
-        found = [*last.then, *(w for w in self._needs if w.step >= step and w.id not in asked)]
-        may_shift = self._shifted < self._plan.shifts
-        away = self.questions[-1].domain != self._plan.domain
+    def _candidates(self) -> list[_Line]:
+        """What may be said now: how an errand begins, what leans on the turn before, or what else
+        the errand has."""
+        talk, line = self.talk, self.talk.line
+        if line is None:
+            return [w for w in self._openings() if set(w.places) & set(talk.places)]
+        found = [_Line(need, line.ahead, line.places) for need in line.need.then]
+        found += [
+            _Line(need, line.ahead[n + 1 :], line.places, skipped=n)
+            for n, need in enumerate(line.ahead)
+        ]
+        away = talk.questions[-1].domain != self._plan.domain
         return [
             w for w in found
-            if set(w.places) & set(self._places)
-            and (may_shift or not self._shifts(w) or (away and w in last.then))
+            if self._may(w.need)
+            or (away and self._main.kind in w.need.meanings and self._follows(w.need))
         ]  # fmt: skip
 
-    def _rank(self, need: Need, i: int, now: QuestionTally) -> float:
+    def _may(self, need: Need) -> bool:
+        """Whether it can be said of this thing, and leads nowhere that is not planned."""
+        may_shift = self.talk.shifted < self._plan.shifts
+        return self._main.kind in need.meanings and (may_shift or not self._shifts(need))
+
+    def _reach(self, need: Need) -> int:
+        """How many turns it makes with what may follow, one leaning on the other."""
+        return 1 + max(map(self._reach, filter(self._may, need.then)), default=0)
+
+    def _openings(self) -> Iterator[_Line]:
+        """Of conversations the first turns of errands, of single questions whatever can open."""
+        wanted = self._plan.query_type
+        for errand in self._voice.errands(self._main.kind):
+            turns = errand.about(self._main.kind)
+            for n, need in enumerate(turns[:1] if self._plan.turns > 1 else turns):
+                if need.first and wanted in ("", need.query_type) and not self._shifts(need):
+                    yield _Line(need, turns[n + 1 :], errand.places)
+
+    def _follows(self, need: Need) -> bool:
+        """Whether it leans on the turn before."""
+        return self.talk.line is not None and need in self.talk.line.need.then
+
+    def _rank(self, line: _Line, i: int, now: QuestionTally) -> float:
         """How much a need is wanted now."""
-        rank = self._lack(need, now)
+        need, left = line.need, self._plan.turns - i - 1
+        is_under_way = self._plan.turns > 1 and i > 0
+        rank = self._lack(need, now) * (_ONCE_ON_THE_WAY if is_under_way else 1)
         rank += Draw(self._facts.seed, self._plan.id, i, need.id).uniform()
         if self._plan.turns > 1:
-            left = self._plan.turns - i - 1
-            rank += 0.0 if i else 1.5 * now.lack_of_openings(need.query_type)
-            rank -= abs(need.step - i * len(STEPS) / self._plan.turns)
-            after = self._after(need)
-            rank -= 9.0 if len(after) < left else 0.0  # it would be the end of the errand
-            rank += 2.0 if self.filled and need in self.filled[-1].want.then else 0.0
-            if not i and need.query_type != TYPES[0] and self._is_seen(need):
-                rank -= 9.0  # it stands printed before the wearer's eyes
+            reach = self._reach(need) - 1 + sum(map(self._reach, filter(self._may, line.ahead)))
+            rank -= 9.0 if reach < left else 0.0  # it would be the end of the errand
+            rank -= _SKIPPED * min(line.skipped, _MOST_SKIPPED)
+            rank += 2.0 if i and self._follows(need) else 0.0
+            if not i:
+                whole = [self._lack(w, now) for w in (*self._follow_ups(need)[:1], *line.ahead)][
+                    :left
+                ]
+                rank += 1.5 * now.lack_of_openings(need.query_type) + sum(whole)
+                is_printed = need.query_type != TYPES[0] and self._is_seen(need)
+                rank -= 9.0 if is_printed else 0.0  # it stands before the wearer's eyes
             if i and need.things & _BESIDE:
-                rank += _NEIGHBOURS if self._view else -_NEIGHBOURS
+                rank += _NEIGHBOURS if self.talk.view else -_NEIGHBOURS
             rank -= 3.0 if it_is_ambiguous(need, self._main, self._came_up(need)) else 0.0
-            if left and need.then:  # what can only be asked after it
-                rank += max(0.0, 0.7 * max(self._lack(after, now) for after in need.then))
-            if self._shifted < self._plan.shifts:
+            if self.talk.shifted < self._plan.shifts:
                 # At its end: who has left the thing for a town or a shop seldom comes back to it.
-                if i and self._shifts(need):
+                if self._shifts(need):
                     rank += 6.0 if left <= 1 else -6.0
-                rank += 3.0 if 0 < self._turns_away(need) in (left - 1, left) else 0.0
-                may_shift = any(self._turns_away(w) < left for w in after)
-                rank -= 0.0 if may_shift or self._turns_away(need) <= left else 9.0
+                away = min([self._turns_away(need), *(1 + self._turns_away(w) for w in line.ahead)])
+                rank -= 9.0 if away > left else 0.0
         return rank
-
-    def _after(self, need: Need) -> list[Need]:
-        """The needs that there are to go on with after it."""
-        asked = {need.id, *(f.want.id for f in self.filled)}
-        places = set(self._places) & set(need.places)
-        return [
-            w
-            for w in self._needs
-            if w.step >= need.step and w.id not in asked and places & set(w.places)
-        ]
 
     def _lack(self, need: Need, now: QuestionTally) -> float:
         said = need.meanings[self._main.kind]
@@ -522,13 +605,17 @@ class _Session:
     @property
     def _is_legible(self) -> bool:
         """Whether print can be read; before anything is asked that is still open."""
-        return self._text_clue or (self._has_label and not self.questions)
+        return self.talk.text_clue or (self._has_label and not self.talk.questions)
 
     def _turns_away(self, need: Need) -> int:
         """After how many follow-ups it leads to another domain; very many where it never does."""
         if self._shifts(need):
             return 0
-        return 1 + min(map(self._turns_away, need.then), default=99)
+        return 1 + min(map(self._turns_away, self._follow_ups(need)), default=99)
+
+    def _follow_ups(self, need: Need) -> list[Need]:
+        """What may lean on a need, of those that can be said of this thing."""
+        return [w for w in need.then if self._main.kind in w.meanings]
 
     def _shifts(self, need: Need) -> bool:
         """Whether a need leads to another domain."""
@@ -539,34 +626,33 @@ class _Session:
         kinds += [k for k in said.kinds if said.result == "thing" and k not in HUBS]
         return any(domain_of_kind(k).name != self._plan.domain for k in kinds)
 
-    def _moment(self, i: int, need: Need) -> NeedContext:
-        flips = self._before.flips[need.id] + self._mine.flips[need.id]
+    def _moment(self, i: int, need: Need, mine: QuestionTally) -> NeedContext:
+        flips = self._before.flips[need.id] + mine.flips[need.id]
         asks = tally_group(need)
-        flips = flips or self._before.leaning[asks] + self._mine.leaning[asks]
+        flips = flips or self._before.leaning[asks] + mine.leaning[asks]
         draw = Draw(self._facts.seed, self._plan.id, self._main.id, i, need.id)
-        last = self.filled[-1] if self.filled else None
-        named = last.answer.value if last is not None and last.answer.kind == "entity" else None
+        named = [f.answer.value for f in self.talk.filled if f.answer.kind == "entity"]
         return NeedContext(
             facts=self._facts,
             statistics=self._statistics,
             draw=draw,
             at=self._at,
             main=self._main,
-            view=self._view,
+            view=self.talk.view,
             shop=self._shop,
-            answer=self._facts.entity(named) if named else None,
+            answer=self._facts.entity(named[-1]) if named else None,
             polarity=draw.chance(0.5) if not flips else flips < 0,
             text_clue=self._is_legible,
             came_up=self._came_up(need),
             is_first=not i,
-            numbers=_added(self._before.numbers, self._mine.numbers),
+            numbers=_added(self._before.numbers, mine.numbers),
         )
 
     def _came_up(self, need: Need) -> Entity | None:
         """What was spoken of last, as far as it is not what a need leans on."""
-        if not self.filled or need in self.filled[-1].want.then:
+        if not self.talk.filled or self._follows(need):
             return None
-        last = self.filled[-1]
+        last = self.talk.filled[-1]
         is_named = last.answer.kind == "entity"
         return self._facts.entity(last.answer.value) if is_named else last.subject
 
@@ -579,31 +665,37 @@ class _Session:
         if kind not in ("entity", "entities"):
             return False
         ids = [answer.value] if kind == "entity" else list(answer.value)
-        return any(self._facts.entity(e).name in self._said for e in ids)
+        said = self.talk.text
+        return any(self._facts.entity(e).name in said for e in ids)
 
-    def _add(self, i: int, filled: FilledNeed) -> None:
-        said = filled.want.meanings[self._main.kind]
-        if self._asks_for_print(filled.want):
-            self._text_clue = False
-        else:
-            self._text_clue = self._text_clue or (said.is_visual and self._is_legible)
-        question = self._question(i, filled)
-        self.filled.append(filled)
-        self.questions.append(question)
-        self._mine.add(filled, question)
-        self._view = self._view or filled.beside
-        self._places = tuple(p for p in self._places if p in filled.want.places)
-        self._said = f"{self._said}\n{question.text}\n{question.answer}"
-        self._shifted += question.domain != self._plan.domain and self._shifts(filled.want)
+    def _add(self, line: _Line, filled: FilledNeed) -> None:
+        talk, need = self.talk, filled.want
+        clue = talk.text_clue or (need.meanings[self._main.kind].is_visual and self._is_legible)
+        clue = clue and not self._asks_for_print(need)
+        question = self._question(filled, text_clue=clue, leans=self._follows(need))
+        is_away = question.domain != self._plan.domain and self._shifts(need)
+        self.talk = _Talk(
+            places=tuple(p for p in talk.places if p in line.places),
+            text_clue=clue,
+            line=line,
+            filled=(*talk.filled, filled),
+            questions=(*talk.questions, question),
+            view=talk.view or filled.beside,
+            shifted=talk.shifted + is_away,
+            missed=talk.missed + (not filled.as_wanted),
+        )
 
-    def _question(self, i: int, filled: FilledNeed) -> Question:
+    def _question(self, filled: FilledNeed, *, text_clue: bool, leans: bool) -> Question:
+        i = len(self.talk.questions)
         need, subject, main = filled.want, filled.subject, self._main
         said = need.meanings[main.kind]
         draw = Draw(self._facts.seed, self._plan.id, i, "words")
         texts = draw.shuffled([as_transcript(text, draw) for text in filled.texts])
         wording, accept = say_answer(filled.answer, self._facts)
-        leans = bool(i) and (not need.opens or "answer" in need.things)
-        known = any(n in self._said for n in (main.name, *main.aliases))
+        leans = leans or bool(i and filled.means and not points_at_view(texts[0]))
+        said_before = self.talk.text
+        known = any(n in said_before for n in (main.name, *main.aliases))
+        settled_by = _settled_by(i, filled, texts[0], leans=leans)
         touched = dict.fromkeys((subject.id, *(a.entity_id for a in filled.accesses)))
         beside = filled.beside
         return Question(
@@ -626,16 +718,16 @@ class _Session:
             visible=(main.id, *(e.id for e in beside)),
             means=filled.means,
             could_mean=filled.could_mean,
-            settled_by=_settled_by(i, filled, texts[0], leans=leans),
+            settled_by=settled_by,
             domain=self._domain(filled),
             query_type=need.query_type,
             form=_form(need, filled),
             dynamism=said.dynamism,
             popularity=subject.popularity,
             source=self._plan.source,
-            needs_image=bool(filled.means) and bool(beside or not known),
+            needs_image=settled_by not in ("", NAMED) and bool(beside or not known),
             needs_history=leans,
-            text_clue=self._text_clue,
+            text_clue=text_clue,
             external=bool(filled.accesses) and not self._is_seen(need),
             false_premise=filled.false_premise,
             choice=filled.choice,
@@ -656,6 +748,8 @@ class _Session:
 def _settled_by(i: int, filled: FilledNeed, text: str, *, leans: bool) -> str:
     if not filled.means:
         return ""
+    if "answer" in filled.want.things and not filled.want.things & {"it", *_BESIDE}:
+        return NAMED
     if filled.beside:  # "these" and "both" are settled where nothing else could be meant
         return "words" if filled.want.things & {"it", "next"} else "alone"
     return "history" if i and (leans or not points_at_view(text)) else "attention"

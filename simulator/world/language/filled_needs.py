@@ -72,7 +72,7 @@ class NeedContext:
     """What an earlier turn has already put beside the main thing."""
     shop: Entity
     answer: Entity | None
-    """What the turn before was answered with."""
+    """What an answer named last."""
     came_up: Entity | None
     """What "it" would be taken for, where nothing points: what the turn before came to."""
     polarity: bool
@@ -163,9 +163,9 @@ def _drawn(need: Need, moment: NeedContext) -> FilledNeed | None:
     if result.kind in ("entities", "words") and len(result.value) > MOST_NAMES:
         return None
     means = _means(things, moment, beside)
-    says = need.later if need.later and not moment.is_first else need.say
+    says = need.first if moment.is_first else need.say
     if it_is_ambiguous(need, main, moment.came_up):
-        pointing = tuple(text for text in (*need.say, *need.later) if points_at_view(text))
+        pointing = tuple(filter(points_at_view, dict.fromkeys((*need.say, *need.first))))
         says = pointing or tuple(f"back to this {{noun}}. {text}" for text in says)
     texts = tuple(_filled(text, words) for text in says)
     subject = next((e for name, e in named.items() if name in things and e is not None), main)
@@ -238,7 +238,8 @@ def _means(
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
     filled = re.sub(r"\{(\w+)\}", lambda found: words[found[1]], text)
-    return re.sub(r"\b([Aa]) (?=(?:eight|eleven|8|11|18)\b)", r"\1n ", filled)
+    filled = re.sub(r"\b(?:[Tt]he|[Aa]|[Mm]y|[Oo]ur) (?=The [A-Z])", "", filled)
+    return re.sub(r"\b([Aa]) (?=(?:eight|eleven|8|11|18)\b|[AEIO]|U[lmp])", r"\1n ", filled)
 
 
 # -- slots: the value for the program, the words, and whether it is a false claim

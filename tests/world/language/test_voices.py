@@ -100,12 +100,14 @@ Change = Callable[[dict[str, Any]], object]
         (lambda v: v["attributes"]["price"]["page"].__setitem__(0, "{v} {d} {y}"), "{y} is no"),
         (lambda v: v["attributes"]["price"]["page"].__setitem__(0, "{v} {d"), "a brace is not"),
         (lambda v: v["attributes"].update(colour={}), "colour: no attribute of food"),
-        (lambda v: v.update(asks=[]), "asks: a file holds `needs:` and `attributes:`"),
-        (lambda v: v.pop("needs"), "needs: give a list of needs"),
-        (lambda v: v["needs"][3].pop("answer"), "needs.3: answer: is missing"),
-        (lambda v: v["needs"][3].update(answer="it.prize"), "needs.3.answer: a "),
-        (lambda v: v.update(needs=[n for n in v["needs"] if n["kinds"] != ["jar"]]),
-         "none may open a conversation about a jar"),
+        (lambda v: v.update(asks=[]), "asks: a file holds `errands:` and `attributes:`"),
+        (lambda v: v.pop("errands"), "errands: give a list of errands"),
+        (lambda v: v["errands"][3]["turns"][1].pop("answer"),
+         "errands.3.turns.1: answer: is missing"),
+        (lambda v: v["errands"][3]["turns"][1].update(answer="it.prize"),
+         "errands.3.turns.1.answer: a "),
+        (lambda v: v.update(errands=[e for e in v["errands"] if e["kinds"] != ["jar"]]),
+         "none about a jar (shop) is of 6 turns"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, change: Change, says: str) -> None:
@@ -124,8 +126,8 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, change: Change, sa
 def test_a_fault_stands_at_the_line_of_its_need(tmp_path: Path) -> None:
     path = write_plain_voice(tmp_path / "v") / "food.yaml"
     lines = path.read_text().split("\n")
-    at = next(i for i, line in enumerate(lines) if line.startswith("  answer: it.") and i > 99)
-    lines[at] = "  answer: it.pepper"
+    at = next(i for i, line in enumerate(lines) if line.startswith("    answer: it.") and i > 99)
+    lines[at] = "    answer: it.pepper"
     path.write_text("\n".join(lines))
     (fault,) = [f for f in check_voice(path.parent) if "pepper" in f.words]
     assert fault.line == at + 1
@@ -233,9 +235,10 @@ def test_two_authors_who_open_in_the_same_words_and_ask_two_things(tmp_path: Pat
     asked = ((one, "how much is it", "it.salt"), (two, "How  much -\tis it!", "it.sugar"))
     for folder, text, answer in asked:
         said = yaml.safe_load((folder / "food.yaml").read_text())
-        said["needs"].append({"type": "simple-knowledge", "say": [text], "answer": answer})
+        turn = {"type": "simple-knowledge", "say": [text], "answer": answer}
+        said["errands"].append({"turns": [turn]})
         (folder / "food.yaml").write_text(yaml.safe_dump(said))
-    with pytest.raises(DataError, match=r"one/food/\d+ and two/food/\d+ both say"):
+    with pytest.raises(DataError, match=r"one/food/\d+\.0 and two/food/\d+\.0 both say"):
         parse_voices(f"{one},{two}")
 
 

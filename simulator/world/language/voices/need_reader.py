@@ -1,6 +1,7 @@
-"""Needs: what somebody with a thing before them would say out loud, and what answers it.
+"""Errands: what somebody with a thing before them would say out loud, one need after the other,
+and what answers it.
 
-A need stands in a voice's file as its author wrote it. Here it is read, and everything that is
+An errand stands in a voice's file as its author wrote it. Here it is read, and everything that is
 wrong with it is said with the place where it stands and what to do.
 """
 
@@ -29,14 +30,11 @@ from simulator.world.language.expression_types import ExpressionType, expression
 PLACES = ("shop", "home", "out")
 """Where one asks: choosing and paying, using and caring, or walking past and visiting."""
 
-STEPS = ("find", "compare", "decide", "act")
-"""What an errand is made of, in this order."""
-
 MOST_WORDS = 24
 """Of one utterance: what takes longer to say than to look up, nobody says."""
 
-LEAST_TURNS = 6
-"""What the needs of a kind must make, follow-ups counted: the longest conversation."""
+MOST_TURNS = 6
+"""Of one conversation: of each kind an errand must be as long."""
 
 T = TypeVar("T")
 
@@ -61,16 +59,12 @@ class Need(Record, frozen=True, kw_only=True):
     """One need of one voice."""
 
     id: str
-    """voice/file/number, and of a follow-up its number too."""
+    """voice/file/errand.turn, and of a follow-up its number too."""
     kinds: tuple[str, ...]
-    places: tuple[str, ...]
-    step: int
-    """Index in `STEPS`."""
     query_type: str
-    opens: bool
     say: tuple[str, ...]
-    later: tuple[str, ...]
-    """How it is said once the conversation is about the thing; as `say` where empty."""
+    first: tuple[str, ...]
+    """How it is said when nothing was said before; empty where it cannot be."""
     answer: Node
     slots: Mapping[str, Slot]
     meanings: Mapping[str, ExpressionType]
@@ -83,17 +77,34 @@ class Need(Record, frozen=True, kw_only=True):
         """The variables that its program leaves open."""
         return variables(self.answer)
 
+    @property
+    def depth(self) -> int:
+        """How many turns it makes with what may follow, one leaning on the other."""
+        return 1 + max((need.depth for need in self.then), default=0)
 
-def read_needs(name: str, given: Any, kinds: Sequence[str]) -> tuple[list[Need], list[Fault]]:
-    """The needs of one file, and what is wrong with them. `name`: voice/file."""
+
+class Errand(Record, frozen=True, kw_only=True):
+    """What one person would ask on one occasion, in order. Any turn but the first can be left out,
+    with what leans on it."""
+
+    places: tuple[str, ...]
+    turns: tuple[Need, ...]
+
+    def about(self, kind: str) -> tuple[Need, ...]:
+        """The turns that can be asked of a kind; none where its first cannot."""
+        turns = tuple(need for need in self.turns if kind in need.kinds)
+        return turns if turns[:1] == self.turns[:1] else ()
+
+
+def read_errands(name: str, given: Any, kinds: Sequence[str]) -> tuple[list[Errand], list[Fault]]:
+    """The errands of one file, and what is wrong with them. `name`: voice/file."""
     if not isinstance(given, list):
-        return [], [("needs", "needs: give a list of needs (see AUTHORS.md).")]
+        return [], [("errands", "errands: give a list of errands (see AUTHORS.md).")]
     reader = _Reader(kinds)
     entries = cast("list[Any]", given)
-    found = [reader.need(f"{name}/{i}", f"needs.{i}", entry) for i, entry in enumerate(entries)]
-    needs = [need for need in found if need is not None]
-    faults = [*reader.faults, *_said_twice(needs), *_too_few(needs, kinds)]
-    return needs, faults
+    read = [reader.errand(f"{name}/{i}", f"errands.{i}", entry) for i, entry in enumerate(entries)]
+    errands = [errand for errand in read if errand is not None]
+    return errands, [*reader.faults, *_said_twice(errands), *_too_few(errands, kinds)]
 
 
 def folded(text: str) -> str:
@@ -102,36 +113,40 @@ def folded(text: str) -> str:
 
 
 def turns_of(needs: Sequence[Need]) -> int:
-    """How many turns needs can make, follow-ups counted."""
-    return sum(1 + turns_of(need.then) for need in needs)
+    """How many turns needs can make one after the other, follow-ups counted."""
+    return sum(need.depth for need in needs)
 
 
-def _said_twice(needs: list[Need]) -> Iterator[Fault]:
-    seen: dict[tuple[str, str], str] = {}
-    for need in needs:
-        place = "needs." + need.id.rpartition("/")[2]
+def _said_twice(errands: list[Errand]) -> Iterator[Fault]:
+    seen: dict[tuple[str, str], tuple[str, Node]] = {}
+    for need in chain.from_iterable(errand.turns for errand in errands):
+        where = "errands." + need.id.rpartition("/")[2].replace(".", ".turns.", 1)
         for kind in need.kinds:
-            for text in dict.fromkeys(map(folded, need.say)):
-                first = seen.setdefault((kind, text), place)
-                if first != place:
-                    said = f"{first} says the same of a {kind}; nobody could tell them apart."
-                    yield f"{place}.say", f"{place}.say: {said}"
+            for text in dict.fromkeys(map(folded, need.first)):
+                first, answer = seen.setdefault((kind, text), (where, need.answer))
+                if answer != need.answer:
+                    said = f"{first} says the same of a {kind} and asks something else."
+                    yield where, f"{where}: {said}"
                     break
 
 
-def _too_few(needs: list[Need], kinds: Sequence[str]) -> Iterator[Fault]:
+def _too_few(errands: list[Errand], kinds: Sequence[str]) -> Iterator[Fault]:
     for kind in kinds:
-        met = MET_AT[kind]
-        of = [n for n in needs if kind in n.kinds and not set(met).isdisjoint(n.places)]
-        if not any(need.opens for need in of):
-            yield "needs", (f"needs: none may open a conversation about a {kind} where one is met "
-                            f"(at: {', '.join(met)}); write one.")  # fmt: skip
-        elif turns_of(of) < LEAST_TURNS:
-            said = f"make {turns_of(of)} turns, and a conversation may have {LEAST_TURNS}"
-            yield "needs", f"needs: those about a {kind} {said}; write more, or follow-ups."
+        for place in MET_AT[kind]:
+            here = [errand.about(kind) for errand in errands if place in errand.places]
+            longest = max(map(turns_of, here), default=0)
+            if longest < MOST_TURNS:
+                yield (
+                    "errands",
+                    (
+                        f"errands: none about a {kind} ({place}) is of {MOST_TURNS} turns, as "
+                        f"conversations can be; the longest has {longest}."
+                    ),
+                )
 
 
-_FIELDS = {"kinds", "at", "step", "type", "say", "later", "answer", "with", "opens", "then"}
+_OF_ERRAND = {"kinds", "at", "turns"}
+_FIELDS = {"kinds", "type", "say", "first", "answer", "with", "then"}
 _MUST = ("type", "say", "answer")
 _FREE = ("noun", "plural", "other", "shop")
 _SLOT = re.compile(r"\{(\w*)\}")
@@ -143,62 +158,85 @@ class _Reader:
         self._all = tuple(kinds)
         self.faults: list[Fault] = []
 
-    def need(self, name: str, where: str, entry: Any, parent: Need | None = None) -> Need | None:
-        """One entry; None where something is wrong that leaves nothing to be asked."""
+    def errand(self, name: str, where: str, entry: Any) -> Errand | None:
+        """One entry; None where it has no first turn that could be asked."""
+        if not isinstance(entry, dict) or not isinstance(entry.get("turns"), list):
+            return self._wrong(where, "is no errand; write `kinds:`, `at:` and a list of `turns:`.")
+        before, given = len(self.faults), cast("dict[str, Any]", entry)
+        self._known(where, given, _OF_ERRAND)
+        kinds = self._some(where, "kinds", given, self._all) or self._all
+        places = self._some(where, "at", given, PLACES) or PLACES
+        if len(self.faults) > before:
+            return None
+        turns = [
+            self.need(f"{name}.{i}", f"{where}.turns.{i}", one, kinds, is_first=not i)
+            for i, one in enumerate(given["turns"])
+        ]
+        asked = tuple(need for need in turns if need is not None)
+        return Errand(places=places, turns=asked) if turns and turns[0] is not None else None
+
+    def need(
+        self, name: str, where: str, entry: Any, allowed: tuple[str, ...], *,
+        parent: Need | None = None, answers: Mapping[str, tuple[str, ...]] | None = None,
+        is_first: bool = False,
+    ) -> Need | None:  # fmt: skip
+        """One turn; None where something is wrong that leaves nothing to be asked. `answers`: of
+        which kind that is by kind of thing, which was named last before it."""
         before = len(self.faults)
         if not isinstance(entry, dict):
             return self._wrong(where, "is no need; write `say:`, `type:` and `answer:`.")
         given = cast("dict[str, Any]", entry)
-        for field in sorted(map(str, given.keys() - _FIELDS)):
-            self._wrong(f"{where}.{field}", f"no field of a need; there are {_listed(_FIELDS)}.")
+        self._known(where, given, _FIELDS)
         for field in _MUST:
             if not given.get(field):
                 self._wrong(where, f"{field}: is missing.")
         if len(self.faults) > before:
             return None
-        allowed = parent.kinds if parent else self._all
         kinds = self._some(where, "kinds", given, allowed) or allowed
-        places = self._some(where, "at", given, PLACES) or (parent.places if parent else PLACES)
-        step = self._one(where, "step", given, STEPS, STEPS[parent.step if parent else 0])
-        if parent and step in STEPS[: parent.step]:
-            self._wrong(f"{where}.step", f"{step!r} is a step back from {STEPS[parent.step]!r}.")
+        if is_first and kinds != allowed:
+            self._wrong(f"{where}.kinds", "an errand opens alike for all its kinds.")
+        if given.get("first") and (is_first or parent):
+            self._wrong(f"{where}.first", "is for later turns that lean on nothing.")
         query_type = self._one(where, "type", given, TYPES, "")
         slots = self._slots(where, given.get("with", {}), kinds)
         answer = self._tried(f"{where}.answer", lambda: parse(str(given["answer"]), slots))
         if len(self.faults) > before or answer is None:
             return None
-        meanings = self._meanings(where, kinds, answer, slots, query_type, parent)
-        in_view = bool(variables(answer) & {"it", "next", *THINGS})
-        opens = bool(given.get("opens", True)) and parent is None and in_view
-        need = Need(
-            id=name, kinds=kinds, places=places, step=STEPS.index(step), query_type=query_type,
-            opens=opens, say=self._texts(where, "say", given, answer, slots, opens=opens),
-            later=self._texts(where, "later", given, answer, slots),
-            answer=answer, slots=slots, meanings=meanings,
-        )  # fmt: skip
+        meanings = self._meanings(where, kinds, answer, slots, query_type, answers or {})
+        first = self._texts(where, "first", given, answer, slots, opens=True)
+        say = self._texts(where, "say", given, answer, slots, opens=is_first)
+        if (is_first or first) and not variables(answer) & {"it", "next", *THINGS}:
+            self._wrong(where, "opens, and is about nothing in view.")
         if len(self.faults) > before:
             return None
+        need = Need(
+            id=name, kinds=kinds, query_type=query_type, say=say, first=say if is_first else first,
+            answer=answer, slots=slots, meanings=meanings,
+        )  # fmt: skip
         then = given.get("then", [])
         if not isinstance(then, list):
             return self._wrong(f"{where}.then", "give a list of follow-ups.")
+        named = {k: m.kinds for k, m in meanings.items() if m.result == "thing"} or answers
         follow = [
-            self.need(f"{name}.{i}", f"{where}.then.{i}", one, need)
+            self.need(f"{name}.{i}", f"{where}.then.{i}", one, kinds, parent=need, answers=named)
             for i, one in enumerate(cast("list[Any]", then))
         ]
         return _with(need, tuple(f for f in follow if f is not None))
 
+    def _known(self, where: str, given: Mapping[str, Any], fields: set[str]) -> None:
+        for field in sorted(map(str, given.keys() - fields)):
+            self._wrong(f"{where}.{field}", f"is no field here; there are {_listed(fields)}.")
+
     def _meanings(
         self, where: str, kinds: tuple[str, ...], answer: Node, slots: Mapping[str, Slot],
-        query_type: str, parent: Need | None,
+        query_type: str, answers: Mapping[str, tuple[str, ...]],
     ) -> dict[str, ExpressionType]:  # fmt: skip
         found: dict[str, ExpressionType] = {}
         for kind in kinds:
-            before = parent.meanings[kind] if parent else None
-            answers = before.kinds if before and before.result == "thing" else ()
             results = {name: result_of(slot, kind) for name, slot in slots.items()}
             said = self._tried(
                 f"{where}.answer",
-                lambda k=kind, a=answers, r=results: expression_type(answer, k, a, r),
+                lambda k=kind, a=answers.get(kind, ()), r=results: expression_type(answer, k, a, r),
             )
             if said is None:
                 return {}
@@ -235,7 +273,7 @@ class _Reader:
             if text.rstrip().endswith("?"):
                 self._wrong(here, "leave the last question mark out; it is added.")
             if opens and _MIDDLE.match(text):
-                self._wrong(here, "begins in the middle; nobody opens so (or say `opens: false`).")
+                self._wrong(here, "begins in the middle; nobody opens so.")
         return tuple(str(text) for text in cast("list[Any]", texts))
 
     def _slots(self, where: str, given: Any, kinds: tuple[str, ...]) -> dict[str, Slot]:

@@ -16,7 +16,7 @@ from mmrag.registry import unknown_name_message
 from mmrag.text import comma_list
 from simulator.world.facts.domain_schema import DOMAINS, Attribute, raw_domains
 from simulator.world.facts.fact_wording import say_list
-from simulator.world.language.voices.need_reader import Need, folded
+from simulator.world.language.voices.need_reader import Errand, Need, folded
 from simulator.world.language.voices.voice_validation import WEB, read_files
 
 VOICES = Path(__file__).parent
@@ -49,13 +49,13 @@ class Voice:
             files.pop(Path(WEB).stem).said, dict[str, dict[str, tuple[str, ...]]]
         )
         self._of: dict[tuple[str, str], Wording] = {}
-        self._needs: dict[str, list[Need]] = {}
+        self._errands: dict[str, list[Errand]] = {}
         for stem, file in files.items():
             for key, words in file.said.get("attributes", {}).items():
                 self._of[raw_domains()[stem]["name"], key] = msgspec.convert(words, Wording)
-            for need in file.needs:
-                for kind in need.kinds:
-                    self._needs.setdefault(kind, []).append(need)
+            for errand in file.errands:
+                for kind in errand.turns[0].kinds:
+                    self._errands.setdefault(kind, []).append(errand)
 
     def wording(self, domain: str, attribute: Attribute) -> Wording:
         """How this author's pages state an attribute of a domain (`hub` for people, companies,
@@ -63,9 +63,13 @@ class Voice:
         found = self._of.get((domain, attribute.key))
         return found or _plain(attribute)
 
+    def errands(self, kind: str) -> tuple[Errand, ...]:
+        """What this author would ask about a kind of thing, occasion by occasion."""
+        return tuple(self._errands.get(kind, ()))
+
     def wants(self, kind: str) -> tuple[Need, ...]:
-        """What this author would ask about a kind of thing."""
-        return tuple(self._needs.get(kind, ()))
+        """The same turn by turn; what leans on one is in its `then`."""
+        return tuple(need for errand in self.errands(kind) for need in errand.about(kind))
 
 
 def _plain(attribute: Attribute) -> Wording:
@@ -166,7 +170,7 @@ def _clashes(names: Sequence[str]) -> Iterator[str]:
     for name in names:
         for kind in (kind for domain in DOMAINS.values() for kind in domain.nouns):
             for need in voice(name).wants(kind):
-                for text in need.say:
+                for text in need.first:
                     first = asked.setdefault((kind, folded(text)), need)
-                    if first.answer != need.answer and first.opens and need.opens:
+                    if first.answer != need.answer:
                         yield f"{first.id} and {need.id} both say {text!r} of a {kind}."

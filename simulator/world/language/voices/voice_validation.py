@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 from mmrag.files import bounded_yaml
 from simulator.world.facts.domain_schema import raw_domains
-from simulator.world.language.voices.need_reader import Fault, Need, read_needs
+from simulator.world.language.voices.need_reader import Errand, Fault, read_errands
 
 STYLES = ("encyclopaedia", "shop", "review", "forum", "news")
 WEB = "web.yaml"
@@ -32,10 +32,10 @@ class VoiceProblem(NamedTuple):
 
 
 class VoiceFile(NamedTuple):
-    """One file of a voice, read: what it says, the needs in it, and what is wrong."""
+    """One file of a voice, read: what it says, the errands in it, and what is wrong."""
 
     said: dict[str, Any]
-    needs: list[Need]
+    errands: list[Errand]
     wrong: list[VoiceProblem]
 
 
@@ -61,14 +61,14 @@ def read_file(path: Path) -> VoiceFile:
     if isinstance(found, VoiceFile):
         return found
     said, lines = found
-    needs: list[Need] = []
+    errands: list[Errand] = []
     faults = list(_web(said) if domain is None else _attributes(said, domain))
     if domain is not None and domain["name"] != "hub":
         kinds = tuple(domain["kinds"])
-        needs, more = read_needs(f"{path.parent.name}/{path.stem}", said.get("needs"), kinds)
+        errands, more = read_errands(f"{path.parent.name}/{path.stem}", said.get("errands"), kinds)
         faults += more
     wrong = [VoiceProblem(path.name, _line(lines, where), words) for where, words in faults]
-    return VoiceFile(said, needs, wrong)
+    return VoiceFile(said, errands, wrong)
 
 
 def _unread(path: Path, line: int, words: str) -> VoiceFile:
@@ -136,7 +136,7 @@ def _lost(node: Any, path: str) -> Iterator[tuple[int, str]]:
 
 
 def lines_of(node: Any, path: str) -> Iterator[tuple[str, int]]:
-    """Where each key and item of a YAML node stands: "needs.3.say.0" and its line."""
+    """Where each key and item of a YAML node stands: "errands.3.turns.0.say" and its line."""
     if node is None:
         return
     yield path, node.start_mark.line + 1
@@ -150,8 +150,8 @@ def lines_of(node: Any, path: str) -> Iterator[tuple[str, int]]:
 
 
 def _attributes(value: dict[str, Any], domain: dict[str, Any]) -> Iterator[Fault]:
-    for field in value.keys() - {"attributes", "needs"}:
-        yield field, f"{field}: a file holds `needs:` and `attributes:`."
+    for field in value.keys() - {"attributes", "errands"}:
+        yield field, f"{field}: a file holds `errands:` and `attributes:`."
     given = value.get("attributes", {})
     if not isinstance(given, dict):
         yield "attributes", "attributes: is no mapping."
