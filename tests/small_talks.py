@@ -36,9 +36,9 @@ def agenda(fits=lambda session: True) -> Session:
 
 
 def coloured() -> Session:
-    """A blue carton that is asked about, beside another carton."""
+    """A blue butterfly that is asked about, beside another butterfly."""
     single = World(MINI, split="single-turn", pictures="clean")
-    return next(session for session in single if session.id == "single-00046")
+    return next(session for session in single if session.id == "single-00087")
 
 
 class FakeLooks:

@@ -27,7 +27,7 @@ from simulator.world.facts.domain_schema import (
     domain_of_kind,
 )
 from simulator.world.language.answer_program import UNITS
-from simulator.world.language.expression_parser import parse
+from simulator.world.language.expression_parser import parse, variables
 from simulator.world.language.expression_types import expression_type
 from simulator.world.language.voices.need_reader import Need as Want
 from simulator.world.language.voices.need_reader import read_slot, result_of
@@ -180,6 +180,7 @@ class _Kind:
         want = Want(
             id=name, kinds=(kind,), query_type="", say=(said := (self._said(frame["say"]),)),
             first=() if parent else said, answer=answer, slots=slots, meanings={kind: means},
+            things=variables(answer),
         )  # fmt: skip
         if "then" not in frame:
             return want

@@ -23,8 +23,8 @@ class WorldTruth:
         self._folder = folder
 
     def of(self, session: Session) -> list[KnownTruth]:
-        """Of every turn; one about what the turn before was answered with needs no box, and is
-        understood by the history."""
+        """Of every turn; one about what is not in view needs no box, and is understood by the
+        history."""
         boxes = _boxes(session)
         return [self._of(turn, boxes) for turn in session.turns]
 

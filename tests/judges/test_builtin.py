@@ -385,3 +385,11 @@ def test_a_list_of_long_names_is_matched_name_by_name(
     question = "What other clocks does this brand make?"
     asked = item(question, "{}, {}, {} and {}".format(*names), told.format(*names))
     assert judge.judge_many([asked])[0].outcome is outcome
+
+
+def test_people_of_a_list_may_go_by_their_titles(judge: BuiltinJudge) -> None:
+    asked = item(
+        "Which presidents were they?", "Franklin Delano Roosevelt and Harry S. Truman",
+        "President Roosevelt and President Truman",
+    )  # fmt: skip
+    assert judge.judge_many([asked])[0].outcome is Outcome.PERFECT

@@ -69,23 +69,26 @@ def plain_errands(kind: str) -> list[Entry]:
     fact), goes on in the published shares, and ends at a shop."""
     needs = list(_needs(kind))
     shop = _need("simple-knowledge", "when does {shop} shut", "shop.closes")
-    firsts = list({need["type"]: need for need in reversed(needs)}.values())
-    firsts += [need for need in needs if need["type"] == "simple-knowledge"][1:6]
+    firsts = list(
+        {need["type"]: need for need in reversed(needs) if need["type"] != "multi-hop"}.values()
+    )
+    firsts += [need for need in needs if need["type"] == "simple-knowledge"][1:3]
     speeds = {a.key: a.dynamism for a in attributes_of(kind)}
+    left = [need for need in needs if need not in firsts]
     had = Counter[str]()
     errands: list[Entry] = []
     for n, first in enumerate(firsts):
-        turns, left = [first], [need for need in needs if need != first]
-        if n % 3:
-            left = [need for need in left if not _BESIDE & set(_words(need))]
-        for _ in range(min(24, len(left))):
+        turns = [first]
+        while len(turns) < 9 or (left and first is firsts[-1]):
             had.update(_marks(turns[-1], speeds))
-            best = max(
-                left, key=lambda need: sum(_lack(mark, had) for mark in _marks(need, speeds))
-            )
-            left.remove(best)
-            turns.append({**best, "first": best["say"]})
-        errands.append({"kinds": [kind], "turns": [*turns, shop]})
+            among = [need for need in left or needs if need not in turns]
+            alone = [need for need in among if not _BESIDE & set(_words(need))]
+            among = alone if n and alone and len(turns) < 9 else among
+            best = max(among, key=lambda need: sum(_lack(m, had) for m in _marks(need, speeds)))
+            turns.append(best)
+            left = [need for need in left if need != best]
+        later = [{**need, "first": need["say"]} for need in turns[1:]]
+        errands.append({"kinds": [kind], "turns": [first, *later, shop]})
     return errands
 
 
@@ -107,7 +110,8 @@ def _marks(need: Entry, speeds: dict[str, str]) -> tuple[str, str]:
 
 
 def _lack(mark: str, had: Counter[str]) -> float:
-    return _SHARES[mark] * had.total() / 2 - had[mark]
+    share = _SHARES[mark] * had.total() / 2 - had[mark]
+    return 2 * share if mark in DYNAMISM else share
 
 
 def _needs(kind: str) -> Iterator[Entry]:

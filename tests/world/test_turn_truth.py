@@ -53,11 +53,11 @@ def test_boxes_hold_what_is_meant_and_no_less(sessions: list[Session], truth: Wo
 def test_a_turn_by_hand(sessions: list[Session], truth: WorldTruth) -> None:
     known = truth.of(sessions[0])[0]
     name = "Jaguar Horizon Field Treasure Alarm"
-    assert (known.box, known.names) == ((98, 320, 290, 575), (name,))
-    assert known.named == f"What brand is this clock? (This is {name}.)"
-    assert len(known.passages or ()) == 4
+    assert (known.box, known.names) == ((224, 366, 420, 619), (name,))
+    assert known.named == f"This clock is playing up. is there a recall? (This is {name}.)"
+    assert len(known.passages or ()) == 2
     assert [fact.text for fact in known.facts or ()] == [
-        f"The manufacturer of {name} is Arcade Cosmic Ridge Radiant Group."
+        f"The recall of {name} is called back for a loose handle."
     ]
 
 

@@ -116,7 +116,7 @@ def _is(member: Parsed, item: Parsed) -> bool:
     if 2 <= len(item.words) <= 3 and all(item.capital) and item.roots[-1] not in roots:
         return False  # Girls Aloud are no Spice Girls
     own = {item.roots[i] for i in item.places or range(len(item.words))}
-    if len(roots) > 2 and all(member.capital) and not own <= set(roots):  # another maker's alarm
+    if len(roots) > 3 and all(member.capital) and not own <= set(roots):  # another maker's alarm
         return 2 * len(own.intersection(roots)) > len(roots)
     return roots[-1] in item.stems or (len(own) == 1 and own <= set(roots))
 

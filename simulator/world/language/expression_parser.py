@@ -16,7 +16,7 @@ from mmrag.errors import DataError
 THING = {"it": "the thing asked about", "next": "the one beside it in view",
          "other": "another of its kind, called {other} by its name",
          "shop": "a shop, called {shop} by its name",
-         "answer": "what the turn before was answered with"}  # fmt: skip
+         "answer": "what was named last before it"}  # fmt: skip
 THINGS = {"both": "it and the one beside it", "these": "all in view, three or four of them"}
 
 Node = list[Any]

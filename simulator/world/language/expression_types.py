@@ -61,7 +61,7 @@ def expression_type(
     node: Any, kind: str, answers: tuple[str, ...] = (), slots: Mapping[str, str] | None = None
 ) -> ExpressionType:
     """What a program with open places comes to for a kind of thing. `answers`: the kinds of thing
-    that the turn before is answered with. `slots`: what each slot is."""
+    that was named last before it. `slots`: what each slot is."""
     return _Reading(kind, answers, slots or {}).of(node)
 
 

@@ -167,6 +167,10 @@ def errand(*turns: Any, **changes: Any) -> dict[str, Any]:
         ({"with": {"sum": "near price"}}, "{sum} is asked about but not said"),
         ({"with": {"sum": "near maker"}, "say": ["{sum}"]}, "near is for numbers"),
         ({"with": {"sum": "about price"}, "say": ["{sum}"]}, "'about price' is no slot"),
+        ({"with": {"n": []}, "say": ["{n}"]}, "turns.0.with.n: give words or whole numbers"),
+        ({"with": {"n": [-3]}, "say": ["{n}"]}, "turns.0.with.n: give words or whole numbers"),
+        ({"with": {"n": "6..2"}, "say": ["{n}"]}, "turns.0.with.n: '6..2' runs backwards"),
+        ({"with": {"n": "1..999999999"}, "say": ["{n}"]}, "'1..999999999' is no slot"),
         ({"with": {"when": "past height"}, "say": ["{when}"]}, "past is for what changes"),
         ({"then": [entry(type="multi-hop", answer="answer.founded")]}, "`answer` needs a need"),
         ({"then": [entry(first=["what is it"])]}, "0.turns.0.then.0.first: is for later turns"),
@@ -185,6 +189,7 @@ def test_what_is_wrong_with_a_need_is_named_with_its_place(changes: Any, says: s
 @pytest.mark.parametrize(
     ("one", "says"),
     [
+        ({"turns": []}, "errands.0: is no errand"),
         (3, "errands.0: is no errand; write"), ({"turns": 3}, "errands.0: is no errand"),
         (errand(entry(), kinds=["teapot"]), "errands.0.kinds: 'teapot' is none of clock, kettle"),
         (errand(entry(), at=["moon"]), "errands.0.at: 'moon' is none of home, out, shop"),

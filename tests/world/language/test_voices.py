@@ -101,6 +101,8 @@ Change = Callable[[dict[str, Any]], object]
         (lambda v: v["attributes"]["price"]["page"].__setitem__(0, "{v} {d"), "a brace is not"),
         (lambda v: v["attributes"].update(colour={}), "colour: no attribute of food"),
         (lambda v: v.update(asks=[]), "asks: a file holds `errands:` and `attributes:`"),
+        (lambda v: v.update({5: 1}), "5: a file holds `errands:` and `attributes:`"),
+        (lambda v: v["attributes"].update({5: {}, "foo": {}}), "5: no attribute of food"),
         (lambda v: v.pop("errands"), "errands: give a list of errands"),
         (lambda v: v["errands"][3]["turns"][1].pop("answer"),
          "errands.3.turns.1: answer: is missing"),

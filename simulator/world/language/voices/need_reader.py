@@ -39,7 +39,7 @@ MOST_TURNS = 6
 T = TypeVar("T")
 
 Fault = tuple[str, str]
-"""Where in a file, as "needs.3.say.0", and what is wrong there."""
+"""Where in a file, as "errands.3.turns.0.say.0", and what is wrong there."""
 
 
 class Slot(Record, frozen=True, kw_only=True):
@@ -71,11 +71,8 @@ class Need(Record, frozen=True, kw_only=True):
     """Kind → what the answer comes to."""
     then: tuple[Need, ...] = ()
     """What may follow at once, leaning on this."""
-
-    @property
-    def things(self) -> frozenset[str]:
-        """The variables that its program leaves open."""
-        return variables(self.answer)
+    things: frozenset[str] = frozenset()
+    """The variables that its program leaves open."""
 
     @property
     def depth(self) -> int:
@@ -160,7 +157,8 @@ class _Reader:
 
     def errand(self, name: str, where: str, entry: Any) -> Errand | None:
         """One entry; None where it has no first turn that could be asked."""
-        if not isinstance(entry, dict) or not isinstance(entry.get("turns"), list):
+        turns = entry.get("turns") if isinstance(entry, dict) else None
+        if not isinstance(turns, list) or not turns:
             return self._wrong(where, "is no errand; write `kinds:`, `at:` and a list of `turns:`.")
         before, given = len(self.faults), cast("dict[str, Any]", entry)
         self._known(where, given, _OF_ERRAND)
@@ -168,12 +166,12 @@ class _Reader:
         places = self._some(where, "at", given, PLACES) or PLACES
         if len(self.faults) > before:
             return None
-        turns = [
+        needs = [
             self.need(f"{name}.{i}", f"{where}.turns.{i}", one, kinds, is_first=not i)
-            for i, one in enumerate(given["turns"])
+            for i, one in enumerate(cast("list[Any]", turns))
         ]
-        asked = tuple(need for need in turns if need is not None)
-        return Errand(places=places, turns=asked) if turns and turns[0] is not None else None
+        asked = tuple(need for need in needs if need is not None)
+        return Errand(places=places, turns=asked) if needs[0] is not None else None
 
     def need(
         self, name: str, where: str, entry: Any, allowed: tuple[str, ...], *,
@@ -211,12 +209,13 @@ class _Reader:
             return None
         need = Need(
             id=name, kinds=kinds, query_type=query_type, say=say, first=say if is_first else first,
-            answer=answer, slots=slots, meanings=meanings,
+            answer=answer, slots=slots, meanings=meanings, things=variables(answer),
         )  # fmt: skip
         then = given.get("then", [])
         if not isinstance(then, list):
             return self._wrong(f"{where}.then", "give a list of follow-ups.")
-        named = {k: m.kinds for k, m in meanings.items() if m.result == "thing"} or answers
+        named = {k: m.kinds for k, m in meanings.items() if m.result == "thing"}
+        named = {**(answers or {}), **named}
         follow = [
             self.need(f"{name}.{i}", f"{where}.then.{i}", one, kinds, parent=need, answers=named)
             for i, one in enumerate(cast("list[Any]", then))
@@ -331,10 +330,15 @@ def _with(need: Need, then: tuple[Need, ...]) -> Need:
 def read_slot(said: Any, kinds: tuple[str, ...]) -> Slot:
     """What `with:` says of a slot; `DataError` where that is none."""
     if isinstance(said, list):
-        return Slot(how="pick", values=tuple(cast("list[str | int]", said)))
+        values = cast("list[Any]", said)
+        if not values or not all(isinstance(v, str) or (type(v) is int and v >= 0) for v in values):
+            raise DataError("give words or whole numbers to pick from, as [cat, dog] or [8, 12].")
+        return Slot(how="pick", values=tuple(cast("list[str | int]", values)))
     text = str(said)
-    if found := re.fullmatch(r"(\d+)\.\.(\d+)", text):
+    if found := re.fullmatch(r"(\d{1,4})\.\.(\d{1,4})", text):
         low, high = int(found[1]), int(found[2])
+        if low > high:
+            raise DataError(f"{text!r} runs backwards; the smaller number comes first.")
         return Slot(how="pick", values=tuple(range(low, high + 1)))
     if text in ("later", "name"):
         return Slot(how=text)

@@ -150,14 +150,14 @@ def lines_of(node: Any, path: str) -> Iterator[tuple[str, int]]:
 
 
 def _attributes(value: dict[str, Any], domain: dict[str, Any]) -> Iterator[Fault]:
-    for field in value.keys() - {"attributes", "errands"}:
+    for field in map(str, value.keys() - {"attributes", "errands"}):
         yield field, f"{field}: a file holds `errands:` and `attributes:`."
     given = value.get("attributes", {})
     if not isinstance(given, dict):
         yield "attributes", "attributes: is no mapping."
         return
     given = cast("dict[str, Any]", given)
-    for key in sorted(given.keys() - domain["attributes"].keys()):
+    for key in sorted(map(str, given.keys() - domain["attributes"].keys())):
         yield f"attributes.{key}", f"{key}: no attribute of {domain['name']}."
     for key in given.keys() & domain["attributes"].keys():
         where, words = f"attributes.{key}", given[key]
