@@ -15,6 +15,8 @@ import yaml
 MOST = 1 << 18
 """Bytes of a file: ten times the largest that we ship."""
 
+_TOO_LARGE = f"larger than {MOST >> 10} KiB; split it up"
+
 _DEEPEST = 20
 
 _LOADER: Any = type("Loader", (getattr(yaml, "CSafeLoader", yaml.SafeLoader),), {})
@@ -35,7 +37,10 @@ def read(path: Path) -> Any:
 def read_text(path: Path) -> str:
     """Read a file's text, which has to be UTF-8, up to the bound."""
     with path.open("rb") as file:
-        return file.read(MOST + 1).decode()
+        found = file.read(MOST + 1)
+    if len(found) > MOST:
+        raise yaml.YAMLError(_TOO_LARGE)
+    return found.decode()
 
 
 def parse(text: str) -> Any:
@@ -55,7 +60,7 @@ def value_of(node: yaml.Node) -> Any:
 def compose(text: str) -> yaml.Node | None:
     """Read the tree of nodes that a text holds, with the lines they stand on."""
     if len(text) > MOST:
-        raise yaml.YAMLError(f"larger than {MOST >> 10} KiB; split it up")
+        raise yaml.YAMLError(_TOO_LARGE)
     depth = 0
     for event in yaml.parse(text, Loader=_LOADER):
         if isinstance(event, yaml.AliasEvent):

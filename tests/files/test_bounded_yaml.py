@@ -42,6 +42,13 @@ def test_what_has_no_bounded_value_is_an_error_of_yaml(text: str, says: str) -> 
         parse(text)
 
 
+def test_a_file_of_long_letters_is_not_cut_unsaid(tmp_path: Path) -> None:
+    """Bytes were read up to the bound and letters counted: the end was lost, and nothing said."""
+    (tmp_path / "a.yaml").write_text("a: [" + "'é', " * (MOST // 6) + "'last']", "utf-8")
+    with pytest.raises(yaml.YAMLError, match="larger"):
+        read(tmp_path / "a.yaml")
+
+
 def test_what_people_write_is_read_as_ever() -> None:
     text = "a: &unused 1\nb: [x, {c: 2.5}, null, true]\n<<: {d: 2031-02-03}\n"
     assert parse(text) == yaml.safe_load(text)

@@ -195,11 +195,14 @@ _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _says(value: Any, word: str) -> bool:
-    """Whether a word, or one of several words, begins so: "cats and dogs" says "cat", and
-    "children but not cats" does not."""
-    said = " ".join(value) if isinstance(value, tuple) else str(value)
-    found = rf"(?<!\bnot )(?<!\bno )(?<!\bwithout )\b{re.escape(word.lower())}"
-    return re.search(found, said.lower()) is not None
+    """Whether a word, or one of several words, begins so and is not denied: "cats and dogs" says
+    "cat"; "children but not cats" does not, nor does "no bare shoulders" say "shoulders"."""
+    said = (" ".join(value) if isinstance(value, tuple) else str(value)).lower()
+    found = re.finditer(rf"\b{re.escape(word.lower())}", said)
+    return any(not _DENIED.search(said[: at.start()]) for at in found)
+
+
+_DENIED = re.compile(r"\b(?:not|no|never|without)(?: \w+){0,2} $")
 
 
 def _extreme(sign: int) -> Callable[..., Answer]:

@@ -1,42 +1,28 @@
 """Sessions with their questions: errands that somebody runs with a thing before them.
 
-What each session is to be is fixed before anything is made, by quotas instead of luck: every
-published share (domains, lengths, shifts, popularity, and of single questions the types in each
-domain) is met by largest remainders over the whole set.
-
-A conversation is one errand as its author wrote it, with turns left out. Which errand, and which
-turns, are those that the world has least of so far; CRAG-MM's types are published for single
-questions, and in conversations the errand comes first. First turns have proportions of their own,
+What each session is to be is planned before (`session_plans.py`). A conversation is one errand as
+its author wrote it, with turns left out. Which errand, and which turns, are those that the world
+has least of so far; CRAG-MM's types are published for single questions, and in conversations the
+errand comes first. First turns have proportions of their own,
 and what leads to another domain comes at the end. `check_session` derives every answer again.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from mmrag.errors import DataError, UsageError
-from mmrag.records import Record
+from mmrag.errors import DataError
 from simulator.world.build.randomness import Draw
 from simulator.world.build.world_request import LIFE
 from simulator.world.checks.published_figures import (
-    DOMAIN_SHIFT,
-    DYNAMISM,
-    EXTERNAL,
-    MULTI_TURN,
-    SINGLE_TOTALS,
-    SINGLE_TURN,
-    TORSO_TAIL,
-    TYPE_TOTALS,
     TYPES,
 )
 from simulator.world.facts.domain_schema import HUBS, Entity, domain_of_kind
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import WINDOW_DAYS
-from simulator.world.facts.look import KINDS, MET_AT
+from simulator.world.facts.look import MET_AT
 from simulator.world.language.answer_program import evaluate
 from simulator.world.language.english import as_transcript
 from simulator.world.language.filled_needs import (
@@ -47,6 +33,7 @@ from simulator.world.language.filled_needs import (
     it_is_ambiguous,
     points_at_view,
 )
+from simulator.world.language.question_tally import QuestionTally, added, tally_group
 from simulator.world.language.questions.answer_wordings import say_answer
 from simulator.world.language.questions.question_records import (
     NAMED,
@@ -54,245 +41,15 @@ from simulator.world.language.questions.question_records import (
     NeededFact,
     Question,
 )
+from simulator.world.language.session_plans import SessionPlan, make_plan
 from simulator.world.language.voices.need_reader import Need
 from simulator.world.language.voices.voice_reader import voice as voice_of
-
-_MOST_VISUAL = 5.0
-"""How much it counts at most that questions which the picture alone answers are wanting: more would
-leave no room for the types that are short."""
-
-SHARE_TOLERANCE = 0.02
-"""By how much a speed of single questions may be short of its share; more where turns are few."""
-
-LEAST_OF_A_SHARE = 1 / 3
-"""How much of its share a type or a speed must have in conversations: what an errand asks next
-follows from the errand, and CRAG-MM counts types of single questions only."""
-
-_MOST_LACKING = 3.0
-"""How much it counts at most that a type or a speed is wanting: an errand is not bent to it."""
-
-_TYPE_SHARES = {t: n / sum(TYPE_TOTALS.values()) for t, n in TYPE_TOTALS.items()}
-
-
-OPENINGS = {
-    "simple-recognition": 0.18,
-    "simple-knowledge": 0.44,
-    "multi-hop": 0.02,
-    "comparison": 0.1,
-    "aggregation": 0.14,
-    "reasoning": 0.12,
-}
-"""Type → share of first turns that is aimed at. Left to the shares of all turns, 37 of 100 would
-ask for a name and 20 for the neighbour: what follow-ups seldom do."""
-
-
-@dataclass
-class QuestionTally:
-    """What a set has so far of everything that is to come out in proportion."""
-
-    turns: int = 0
-    types: Counter[str] = field(default_factory=Counter[str])
-    openings: Counter[str] = field(default_factory=Counter[str])
-    """The types of first turns."""
-    speeds: Counter[str] = field(default_factory=Counter[str])
-    visual: int = 0
-    used: Counter[str] = field(default_factory=Counter[str])
-    """NeededFact → how often it was asked."""
-    flips: Counter[str] = field(default_factory=Counter[str])
-    """NeededFact → by how much it was answered yes (or with a true premise) more often than no."""
-    leaning: Counter[str] = field(default_factory=Counter[str])
-    """The same of all needs together, premises apart."""
-    numbers: Counter[str] = field(default_factory=Counter[str])
-    """The same of each number that a question names ("enough for six"): it must not tell."""
-
-    def plus(self, other: QuestionTally) -> QuestionTally:
-        """Both together."""
-        return QuestionTally(
-            turns=self.turns + other.turns,
-            types=self.types + other.types,
-            openings=self.openings + other.openings,
-            speeds=self.speeds + other.speeds,
-            visual=self.visual + other.visual,
-            used=self.used + other.used,
-            flips=_added(self.flips, other.flips),
-            leaning=_added(self.leaning, other.leaning),
-            numbers=_added(self.numbers, other.numbers),
-        )
-
-    def lack(self, query_type: str, speed: str, *, visual: bool) -> float:
-        """How much a question of this type and speed is wanting. A world is refused for want of
-        types first, of speeds next, never for what the picture alone answers."""
-        n = self.turns + 1
-        of_type = _capped(_TYPE_SHARES[query_type] * n - self.types[query_type])
-        of_speed = _capped(DYNAMISM[speed] * n - self.speeds[speed])
-        of_visual = min((1 - EXTERNAL) * n - self.visual, _MOST_VISUAL)
-        return 2 * of_type + 1.5 * of_speed + (of_visual if visual else -of_visual)
-
-    def lack_of_openings(self, query_type: str) -> float:
-        """How much a first turn of this type is wanting."""
-        return OPENINGS[query_type] * (self.openings.total() + 1) - self.openings[query_type]
-
-    def add(self, filled: FilledNeed, question: Question) -> None:
-        """One more question."""
-        self.turns += 1
-        self.openings[question.query_type] += not question.index
-        self.types[question.query_type] += 1
-        self.speeds[question.dynamism] += 1
-        self.visual += not question.external
-        self.used[filled.want.id] += 1
-        if question.choice or question.program[0] == "premise":
-            is_yes = question.answer == "Yes" if question.choice else not question.false_premise
-            self.flips[filled.want.id] += 1 if is_yes else -1
-            self.leaning[tally_group(filled.want)] += 1 if is_yes else -1
-            for number in filled.numbers:
-                self.numbers[number] += 1 if is_yes else -1
-
-    def refuse_if_short(self, *, is_planned: bool) -> None:
-        """A world that cannot have the published shares is none. `is_planned`: its types are."""
-        turns = max(1, self.turns)
-        for name, shares, counts in (
-            ("type", {} if is_planned else _TYPE_SHARES, self.types),
-            ("dynamism", DYNAMISM, self.speeds),
-        ):
-            for key, share in shares.items():
-                near = SHARE_TOLERANCE if is_planned else (1 - LEAST_OF_A_SHARE) * share
-                if share - counts[key] / turns > max(near, 4 / turns):
-                    raise DataError(
-                        f"{counts[key] / turns:.0%} of {self.turns} questions are of the {name} "
-                        f"{key}, and {share:.0%} are wanted: give the voices more needs of that "
-                        f"{name}."
-                    )
-
-
-def _capped(lack: float) -> float:
-    return max(-_MOST_LACKING, min(_MOST_LACKING, lack))
-
-
-def _added(a: Counter[str], b: Counter[str]) -> Counter[str]:
-    found = Counter(a)
-    found.update(b)
-    return found
-
-
-def tally_group(need: Need) -> str:
-    """What is kept in balance apart: statements that may be false, and questions."""
-    return "premise" if need.answer[0] == "premise" else "question"
-
-
-T = TypeVar("T")
 
 _BESIDE = {"next", "both", "these"}
 """What a need speaks of that has others beside the thing."""
 
 _IT = ["var", "it"]
 """The program that is answered with the thing's name."""
-
-LENGTHS = {2: 0.04, 3: 0.09, 4: 0.17, 5: 0.33, 6: 0.37}
-"""Turns per conversation: 4.9 on average."""
-
-_KG = TORSO_TAIL * 1.5
-"""Share of KG questions (equal thirds of popularity), so that a fifth concern torso and tail."""
-
-
-class SessionPlan(Record, frozen=True, kw_only=True):
-    """What one session is to be."""
-
-    id: str
-    domain: str
-    kinds: tuple[str, ...]
-    """The kinds of the domain, the one asked about least first."""
-    popularity: str
-    source: str
-    turns: int
-    shifts: int = 0
-    """How often it moves to another domain."""
-    query_type: str = ""
-    """Of a single question; in a conversation the types are kept in balance as it goes."""
-
-
-def make_plan(seed: int, conversations: int, singles: int) -> tuple[SessionPlan, ...]:
-    """Plans of all sessions: the multi-turn set, then the single-turn set."""
-    if conversations < 0 or singles < 0 or conversations + singles < 1:
-        raise UsageError(
-            f"{conversations} conversations and {singles} single questions make no data set; "
-            "ask for at least one session."
-        )
-    multi = _Planner(Draw(seed, "plan", "multi", conversations)).conversations(conversations)
-    single = _Planner(Draw(seed, "plan", "single", singles)).singles(singles)
-    return (*multi, *single)
-
-
-def quota(shares: Mapping[T, float], total: int) -> dict[T, int]:
-    """Whole numbers in proportion to shares, by largest remainders; their sum is `total`."""
-    whole = sum(shares.values())
-    exact = {k: v * total / whole for k, v in shares.items()}
-    counts = {k: int(v) for k, v in exact.items()}
-    order = sorted(exact, key=lambda k: (counts[k] - exact[k], str(k)))
-    for k in order[: total - sum(counts.values())]:
-        counts[k] += 1
-    return counts
-
-
-class _Planner:
-    """Keeps the balances of one set."""
-
-    def __init__(self, draw: Draw) -> None:
-        self._draw = draw
-        self._kinds: dict[str, int] = {}
-        self._orders: dict[str, list[str]] = {}
-
-    def singles(self, n: int) -> list[SessionPlan]:
-        slots: list[tuple[str, str]] = []
-        for domain, count in quota(SINGLE_TOTALS, n).items():
-            types = quota(dict(zip(TYPES, SINGLE_TURN[domain], strict=True)), count)
-            slots += [(domain, t) for t, k in types.items() for _ in range(k)]
-        slots = self._draw.shuffled(slots)
-        popularity = self._popularity(n)
-        return [
-            self._session(f"single-{i:05d}", domain, popularity[i], 1, query_type=query_type)
-            for i, (domain, query_type) in enumerate(slots)
-        ]
-
-    def conversations(self, n: int) -> list[SessionPlan]:
-        lengths = self._spread(quota(LENGTHS, n))
-        domains = self._spread(quota(MULTI_TURN, n))
-        shifting = self._spread(quota({1: DOMAIN_SHIFT, 0: 1 - DOMAIN_SHIFT}, n))
-        popularity = self._popularity(n)
-        return [
-            self._session(f"multi-{i:05d}", domains[i], popularity[i], lengths[i], shifts=shift)
-            for i, shift in enumerate(shifting)
-        ]
-
-    def _spread(self, counts: Mapping[T, int]) -> list[T]:
-        return self._draw.shuffled([k for k, n in counts.items() for _ in range(n)])
-
-    def _popularity(self, n: int) -> list[tuple[str, str]]:
-        shares = {("kg", p): _KG / 3 for p in ("head", "torso", "tail")}
-        return self._spread(quota({**shares, ("web", "head"): 1 - _KG}, n))
-
-    def _order(self, domain: str) -> tuple[str, ...]:
-        """The kinds of a domain, the one that was asked about least first."""
-        if domain not in self._orders:
-            self._orders[domain] = self._draw.shuffled(KINDS[domain])
-        order = sorted(self._orders[domain], key=lambda k: self._kinds.get(k, 0))
-        self._kinds[order[0]] = self._kinds.get(order[0], 0) + 1
-        return tuple(order)
-
-    def _session(
-        self, session_id: str, domain: str, popularity: tuple[str, str], turns: int, *,
-        shifts: int = 0, query_type: str = "",
-    ) -> SessionPlan:  # fmt: skip
-        return SessionPlan(
-            id=session_id,
-            domain=domain,
-            kinds=self._order(domain),
-            source=popularity[0],
-            popularity=popularity[1],
-            turns=turns,
-            shifts=shifts,
-            query_type=query_type,
-        )
-
 
 _NEIGHBOURS = 1.5
 """By how much a need rises that speaks of neighbours which are in view already, and falls where it
@@ -365,7 +122,8 @@ def _make_session(
         what = plan.query_type or f"conversation of {plan.turns} turns"
         raise DataError(
             f"no {what} can be had about {', '.join(plan.kinds)} in the world of seed "
-            f"{facts.seed}: ask for more entities, or write more needs about these kinds."
+            f"{facts.seed} from {', '.join(order)}: ask for more entities, or write more needs "
+            "about these kinds."
         )
     for filled, question in zip(best.talk.filled, best.talk.questions, strict=True):
         balance.add(filled, question)
@@ -571,10 +329,9 @@ class _Session:
             rank -= _SKIPPED * min(line.skipped, _MOST_SKIPPED)
             rank += 2.0 if i and self._follows(need) else 0.0
             if not i:
-                whole = [self._lack(w, now) for w in (*self._follow_ups(need)[:1], *line.ahead)][
-                    :left
-                ]
-                rank += 1.5 * now.lack_of_openings(need.query_type) + sum(whole)
+                ahead = (*self._follow_ups(need)[:1], *line.ahead)[:left]
+                rank += sum(self._lack(w, now) for w in ahead) / max(1, len(ahead))
+                rank += 1.5 * now.lack_of_openings(need.query_type)
                 is_printed = need.query_type != TYPES[0] and self._is_seen(need)
                 rank -= 9.0 if is_printed else 0.0  # it stands before the wearer's eyes
             if i and need.things & _BESIDE:
@@ -645,7 +402,7 @@ class _Session:
             text_clue=self._is_legible,
             came_up=self._came_up(need),
             is_first=not i,
-            numbers=_added(self._before.numbers, mine.numbers),
+            numbers=added(self._before.numbers, mine.numbers),
         )
 
     def _came_up(self, need: Need) -> Entity | None:
@@ -692,10 +449,10 @@ class _Session:
         draw = Draw(self._facts.seed, self._plan.id, i, "words")
         texts = draw.shuffled([as_transcript(text, draw) for text in filled.texts])
         wording, accept = say_answer(filled.answer, self._facts)
-        leans = leans or bool(i and filled.means and not points_at_view(texts[0]))
+        leans = leans or bool(i and filled.means and not points_at_view(texts[0], main.kind))
         said_before = self.talk.text
         known = any(n in said_before for n in (main.name, *main.aliases))
-        settled_by = _settled_by(i, filled, texts[0], leans=leans)
+        settled_by = _settled_by(i, filled, leans=leans)
         touched = dict.fromkeys((subject.id, *(a.entity_id for a in filled.accesses)))
         beside = filled.beside
         return Question(
@@ -745,14 +502,14 @@ class _Session:
         return of[0] if of else home
 
 
-def _settled_by(i: int, filled: FilledNeed, text: str, *, leans: bool) -> str:
+def _settled_by(i: int, filled: FilledNeed, *, leans: bool) -> str:
     if not filled.means:
         return ""
     if "answer" in filled.want.things and not filled.want.things & {"it", *_BESIDE}:
         return NAMED
     if filled.beside:  # "these" and "both" are settled where nothing else could be meant
         return "words" if filled.want.things & {"it", "next"} else "alone"
-    return "history" if i and (leans or not points_at_view(text)) else "attention"
+    return "history" if i and leans else "attention"
 
 
 def _form(need: Need, filled: FilledNeed) -> str:

@@ -23,6 +23,8 @@ Node = list[Any]
 
 _LONGEST = 300
 
+_LARGEST = 1e12
+
 
 def parse(text: str, slots: Mapping[str, Any]) -> Node:
     """An expression as a program with open places."""
@@ -63,6 +65,9 @@ def bind(node: Any, things: Mapping[str, Any], slots: Mapping[str, Any]) -> Any:
 
 def _node(tree: ast.expr, slots: Mapping[str, Any]) -> Any:
     if isinstance(tree, ast.Constant):
+        is_bounded = isinstance(tree.value, int | float) and abs(tree.value) < _LARGEST
+        if not is_bounded and not isinstance(tree.value, str):
+            raise DataError(f"{tree.value!r} is no word and no number below a million million.")
         return tree.value
     if isinstance(tree, ast.Name):
         if tree.id in THING or tree.id in THINGS:
@@ -164,8 +169,11 @@ def _at(args: list[ast.expr], slots: Mapping[str, Any]) -> Node:
 
 def _premise(args: list[ast.expr], slots: Mapping[str, Any]) -> Node:
     got = [_node(arg, slots) for arg in args]
-    if len(got) not in (2, 3) or got[0][:1] != ["get"]:
-        raise DataError("write premise(it.diet, claim) or premise(it.diet, claim, it.price).")
+    if len(got) not in (2, 3) or got[0][:1] != ["get"] or got[1][:1] != ["slot"]:
+        raise DataError(
+            "write premise(it.diet, claim) or premise(it.diet, claim, it.price), with "
+            "`claim: claim diet` under with."
+        )
     then = got[2] if len(got) == 3 else ["is", got[0], got[1]]
     return ["premise", got[0][1], got[0][2], got[1], then]
 

@@ -165,7 +165,8 @@ def _drawn(need: Need, moment: NeedContext) -> FilledNeed | None:
     means = _means(things, moment, beside)
     says = need.first if moment.is_first else need.say
     if it_is_ambiguous(need, main, moment.came_up):
-        pointing = tuple(filter(points_at_view, dict.fromkeys((*need.say, *need.first))))
+        wordings = dict.fromkeys((*need.say, *need.first))
+        pointing = tuple(text for text in wordings if points_at_view(text, main.kind))
         says = pointing or tuple(f"back to this {{noun}}. {text}" for text in says)
     texts = tuple(_filled(text, words) for text in says)
     subject = next((e for name, e in named.items() if name in things and e is not None), main)
@@ -190,9 +191,15 @@ def _drawn(need: Need, moment: NeedContext) -> FilledNeed | None:
     )
 
 
-def points_at_view(text: str) -> bool:
-    """Whether words point at what is in view, and do not only say "it"."""
-    return re.search(r"\b(this|these|here|that)\b|\{noun\}", text, re.I) is not None
+def points_at_view(text: str, kind: str) -> bool:
+    """Whether words point at what is in view: "this one" and "the kettle" do, "it" and "how much is
+    that", "this week" and "near here" do not."""
+    nouns = "|".join(map(re.escape, nouns_for(kind)))
+    found = rf"\b(?:this|these)\b(?! {_TIMES})|\{{(?:noun|plural)\}}|\b(?:{nouns})\b"
+    return re.search(found, text, re.I) is not None
+
+
+_TIMES = r"(?:\w*day|night|morning|afternoon|evening|weekend|week|month|year|season|time|spring|summer|autumn|winter)\b"  # noqa: E501
 
 
 def it_is_ambiguous(need: Need, main: Entity, came_up: Entity | None) -> bool:
@@ -239,7 +246,13 @@ def _means(
 def _filled(text: str, words: Mapping[str, str]) -> str:
     filled = re.sub(r"\{(\w+)\}", lambda found: words[found[1]], text)
     filled = re.sub(r"\b(?:[Tt]he|[Aa]|[Mm]y|[Oo]ur) (?=The [A-Z])", "", filled)
-    return re.sub(r"\b([Aa]) (?=(?:eight|eleven|8|11|18)\b|[AEIO]|U[lmp])", r"\1n ", filled)
+    return re.sub(rf"\b([Aa]) (?={_AS_A_VOWEL})", r"\1n ", filled)
+
+
+_AS_A_VOWEL = (
+    r"(?:eight|eleven)\b|8|1[18](?![\d.])(?!,\d{3},)|[AI]|E(?!u)|O(?!ne\b|nce\b)|U(?:[lmp]|n(?!i))"
+)
+"""What begins with a vowel when it is spoken: "an 80 cm shelf", "an Underground", and "a One"."""
 
 
 # -- slots: the value for the program, the words, and whether it is a false claim
@@ -255,11 +268,26 @@ def _pick(slot: Slot, moment: NeedContext, _values: Mapping[str, Any]) -> _Slott
 def _near(slot: Slot, moment: NeedContext, values: Mapping[str, Any]) -> _Slotted:
     spec = attribute_of(moment.main.kind, slot.key).value
     low, high = moment.statistics.middle(moment.main.kind, slot.key)
-    bound = moment.draw.uniform(low, high) * values.get(slot.times, 1)
+    factor = int(slot.times) if slot.times.isdigit() else values.get(slot.times, 1)
+    bound = moment.draw.uniform(low, high) * factor
     if not isinstance(spec, Number):
         return round(bound), str(round(bound)), False
+    size, unit, least = _AT_LENGTH.get(spec.unit, (1, spec.unit, 0))
+    if size > 1 and bound >= least:
+        amount = round(bound / size * 2) / 2
+        return amount * size, say_number(amount, unit, int(amount % 1 > 0)), False
     value = _round_number(bound)
     return value, say_number(value, spec.unit, 0 if value == int(value) else spec.digits), False
+
+
+_AT_LENGTH = {
+    "g": (1000, "kg", 1000),
+    "cm": (100, "m", 200),
+    "minutes": (60, "hours", 120),
+    "months": (12, "years", 24),
+}
+"""Unit → how many of it make a larger one, that one, and from where on people say so: nobody's
+hedge is 450 cm, and no coat is 48 months old."""
 
 
 def _round_number(value: float) -> float:
@@ -282,8 +310,8 @@ def _past(slot: Slot, moment: NeedContext, _values: Mapping[str, Any]) -> _Slott
 
 def _later(_slot: Slot, moment: NeedContext, _values: Mapping[str, Any]) -> _Slotted:
     minutes = int(moment.at[11:13]) * 60 + int(moment.at[14:16])
-    minutes = min(23 * 60 + 55, minutes + moment.draw.between(4, 90) * 5)
-    clock = f"{minutes // 60:02d}:{minutes % 60 // 5 * 5:02d}"
+    minutes = min(23 * 60 + 45, (minutes // 15 + moment.draw.between(2, 30)) * 15)
+    clock = f"{minutes // 60:02d}:{minutes % 60:02d}"
     return clock, spoken_time(f"{moment.at[:11]}{clock}"), False
 
 

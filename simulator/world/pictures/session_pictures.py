@@ -26,8 +26,8 @@ from simulator.world.build.randomness import Draw
 from simulator.world.build.world_request import WorldRequest
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.look import Look
-from simulator.world.language.conversations import quota
 from simulator.world.language.questions.question_records import NAMED, Conversation
+from simulator.world.language.session_plans import quota
 from simulator.world.pictures.referents import (
     AMBIGUOUS,
     Owners,

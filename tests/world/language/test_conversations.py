@@ -29,20 +29,15 @@ from simulator.world.facts.domain_schema import Fact, raw_domains
 from simulator.world.facts.factbase import FactBase
 from simulator.world.facts.generate import generate_facts
 from simulator.world.facts.look import LABELLED, MET_AT
-from simulator.world.language.conversations import (
-    OPENINGS,
-    SHARE_TOLERANCE,
-    check_session,
-    make_plan,
-    make_sessions,
-    quota,
-)
+from simulator.world.language.conversations import check_session, make_sessions
+from simulator.world.language.question_tally import OPENINGS, SHARE_TOLERANCE
 from simulator.world.language.questions.question_records import (
     NAMED,
     SETTLED_BY,
     Conversation,
     Question,
 )
+from simulator.world.language.session_plans import make_plan, quota
 from simulator.world.language.voices.need_reader import Need
 from simulator.world.language.voices.voice_reader import voice
 
@@ -299,7 +294,7 @@ def test_a_world_that_cannot_have_the_published_shares_is_refused(tmp_path: Path
                 errand["turns"] = [n for n in errand["turns"] if n["type"] != "comparison"]
             path.write_text(yaml.dump(said, Dumper=yaml.CSafeDumper))
     facts = generate_facts(3, 1)
-    with pytest.raises(DataError, match=r"0% of .* are of the type comparison, and 15% are wanted"):
+    with pytest.raises(DataError, match=r"0% of .* are of the type comparison, and at least 5%"):
         list(make_sessions(facts, [str(folder)], conversations=40, singles=0))
     with pytest.raises(DataError, match=r"no comparison can be had about .*write more needs"):
         list(make_sessions(facts, [str(folder)], conversations=0, singles=60))

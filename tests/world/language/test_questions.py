@@ -45,6 +45,8 @@ def test_small_english() -> None:
         ("children and cats", "cat", True), ("children but not cats", "cats", False),
         ("not allowed", "allowed", False), ("not allowed", "not allowed", True),
         ("no palm oil", "palm", False), ("without flash", "flash", False),
+        ("no bare shoulders", "shoulders", False), ("no, rain is coming", "rain", True),
+        ("cats but not children", "cat", True), ("cats, not dogs, and cats", "cats", True),
     ],
 )  # fmt: skip
 def test_a_word_that_is_denied_is_not_said(value: str, word: str, says: bool) -> None:

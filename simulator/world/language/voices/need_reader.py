@@ -24,7 +24,7 @@ from simulator.world.facts.domain_schema import (
     attributes_of,
 )
 from simulator.world.facts.look import MET_AT
-from simulator.world.language.expression_parser import THINGS, Node, parse, variables
+from simulator.world.language.expression_parser import THING, THINGS, Node, parse, variables
 from simulator.world.language.expression_types import ExpressionType, expression_type
 
 PLACES = ("shop", "home", "out")
@@ -52,7 +52,7 @@ class Slot(Record, frozen=True, kw_only=True):
     values: tuple[str | int, ...] = ()
     """To pick from."""
     times: str = ""
-    """Another slot that a bound is multiplied by."""
+    """A number, or another slot, that a bound is multiplied by."""
 
 
 class Need(Record, frozen=True, kw_only=True):
@@ -74,10 +74,9 @@ class Need(Record, frozen=True, kw_only=True):
     things: frozenset[str] = frozenset()
     """The variables that its program leaves open."""
 
-    @property
-    def depth(self) -> int:
-        """How many turns it makes with what may follow, one leaning on the other."""
-        return 1 + max((need.depth for need in self.then), default=0)
+    def depth(self, kind: str) -> int:
+        """How many turns it makes with what may follow of a kind, one leaning on the other."""
+        return 1 + max((n.depth(kind) for n in self.then if kind in n.kinds), default=0)
 
 
 class Errand(Record, frozen=True, kw_only=True):
@@ -109,11 +108,6 @@ def folded(text: str) -> str:
     return " ".join(re.sub(r"[^\w{}\s]", "", text.casefold()).split())
 
 
-def turns_of(needs: Sequence[Need]) -> int:
-    """How many turns needs can make one after the other, follow-ups counted."""
-    return sum(need.depth for need in needs)
-
-
 def _said_twice(errands: list[Errand]) -> Iterator[Fault]:
     seen: dict[tuple[str, str], tuple[str, Node]] = {}
     for need in chain.from_iterable(errand.turns for errand in errands):
@@ -131,7 +125,7 @@ def _too_few(errands: list[Errand], kinds: Sequence[str]) -> Iterator[Fault]:
     for kind in kinds:
         for place in MET_AT[kind]:
             here = [errand.about(kind) for errand in errands if place in errand.places]
-            longest = max(map(turns_of, here), default=0)
+            longest = max((sum(n.depth(kind) for n in turns) for turns in here), default=0)
             if longest < MOST_TURNS:
                 yield (
                     "errands",
@@ -146,6 +140,7 @@ _OF_ERRAND = {"kinds", "at", "turns"}
 _FIELDS = {"kinds", "type", "say", "first", "answer", "with", "then"}
 _MUST = ("type", "say", "answer")
 _FREE = ("noun", "plural", "other", "shop")
+_TAKEN = {"kind", *_FREE, *THING, *THINGS}
 _SLOT = re.compile(r"\{(\w*)\}")
 _MIDDLE = re.compile(r"(and|but|or|then|also|plus|ok and|okay and|what about|how about)\b", re.I)
 
@@ -260,6 +255,8 @@ class _Reader:
             if not isinstance(text, str) or not text.strip():
                 self._wrong(here, "a text is missing (quote it if YAML reads it as another thing).")
                 continue
+            if not text.isprintable():
+                self._wrong(here, "holds what cannot be said (a line break, a control character).")
             found = _SLOT.findall(text)
             if text.count("{") != len(found) or text.count("}") != len(found):
                 self._wrong(here, "a brace is not closed.")
@@ -283,9 +280,15 @@ class _Reader:
         for name, said in cast("dict[str, Any]", given).items():
             here = f"{where}.with.{name}"
             slot = self._tried(here, lambda s=said: read_slot(s, kinds))
-            if slot is not None:
+            if name in _TAKEN:
+                self._wrong(here, f"{name} means something already; call the slot otherwise.")
+            elif slot is not None:
                 found[str(name)] = slot
-        return found
+        for name, slot in found.items():
+            if not _has_factor(slot, found):
+                fault = f"{slot.times} is no slot of numbers here; write it as {{count: 2..6}}."
+                self._wrong(f"{where}.with.{name}", fault)
+        return dict(sorted(found.items(), key=lambda one: bool(one[1].times)))
 
     def _some(
         self, where: str, field: str, given: Mapping[str, Any], known: Sequence[str]
@@ -331,8 +334,11 @@ def read_slot(said: Any, kinds: tuple[str, ...]) -> Slot:
     """What `with:` says of a slot; `DataError` where that is none."""
     if isinstance(said, list):
         values = cast("list[Any]", said)
-        if not values or not all(isinstance(v, str) or (type(v) is int and v >= 0) for v in values):
-            raise DataError("give words or whole numbers to pick from, as [cat, dog] or [8, 12].")
+        of = {type(v) for v in values}
+        if of not in ({str}, {int}) or not all(v == str(v) or 0 <= v < 10_000 for v in values):
+            raise DataError(
+                "give words, or whole numbers below 10,000, to pick from: [cat, dog] or [8, 12]."
+            )
         return Slot(how="pick", values=tuple(cast("list[str | int]", values)))
     text = str(said)
     if found := re.fullmatch(r"(\d{1,4})\.\.(\d{1,4})", text):
@@ -342,7 +348,7 @@ def read_slot(said: Any, kinds: tuple[str, ...]) -> Slot:
         return Slot(how="pick", values=tuple(range(low, high + 1)))
     if text in ("later", "name"):
         return Slot(how=text)
-    if found := re.fullmatch(r"(near|past|claim) (\w+)(?: \* (\w+))?", text):
+    if found := re.fullmatch(r"(near|past|claim) (\w+)(?: \* (\d{1,2}|[a-z_]\w*))?", text):
         how, key, times = found[1], found[2], found[3] or ""
         for kind in kinds:
             if all(a.key != key for a in attributes_of(kind)):
@@ -366,6 +372,13 @@ def result_of(slot: Slot, kind: str) -> str:
     if slot.how == "pick":
         return "number" if isinstance(slot.values[0], int) else "word"
     return {"later": "clock", "name": "thing"}.get(slot.how, "word")
+
+
+def _has_factor(slot: Slot, slots: Mapping[str, Slot]) -> bool:
+    """Whether what a bound is multiplied by is a number, or a slot of numbers."""
+    factor = slots.get(slot.times)
+    is_number = factor is not None and factor.how == "pick" and isinstance(factor.values[0], int)
+    return not slot.times or slot.times.isdigit() or is_number
 
 
 def _listed(words: Any) -> str:
