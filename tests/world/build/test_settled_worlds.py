@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -132,6 +133,17 @@ def test_another_way_and_another_gaze_are_found_out(world: Path, tmp_path: Path)
     found = changed(world, tmp_path, claim)
     assert any("said to be settled by words" in p for p in found)
     assert any("looks beside" in p for p in found)
+
+
+def test_a_thing_that_no_answer_named_is_found_out(world: Path, tmp_path: Path) -> None:
+    def claim(rows: list[dict]) -> None:
+        row = next(r for r in rows if r["extra"]["settled_by"][1] == "history")
+        note = msgspec.json.decode(row["extra"]["notes"][1])
+        row["extra"]["notes"][1] = msgspec.json.encode({**note, "settled_by": NAMED}).decode()
+        row["answers"]["ans_full"][0] = "It is red."
+
+    found = changed(world, tmp_path, claim)
+    assert any("no earlier answer names the thing that is meant" in p for p in found)
 
 
 @pytest.mark.parametrize("point", [[0.5, 1.5], [0.5], [float("nan"), 0.5]])
