@@ -216,6 +216,7 @@ def test_a_conversation_takes_place_where_its_errand_is_run(facts: FactBase) -> 
     assert narrow > 10
 
 
+@pytest.mark.proof("time")
 def test_turns_are_taken_back_where_none_can_follow(tmp_path: Path) -> None:
     """One way of nine can be asked to its end, over and over: tried anew from the first turn,
     five are found once in 81 times."""
