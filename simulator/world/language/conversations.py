@@ -55,6 +55,9 @@ _NEIGHBOURS = 1.5
 """By how much a need rises that speaks of neighbours which are in view already, and falls where it
 would be the first to bring some: in life most things stand alone."""
 
+_LAST_OF_ALL = 100.0
+"""What a need loses that spoils the plan: more than all that speaks for it comes to."""
+
 _DEAD_ENDS = 40
 """Turns taken back before another thing is tried."""
 
@@ -325,24 +328,24 @@ class _Session:
         rank += Draw(self._facts.seed, self._plan.id, i, need.id).uniform()
         if self._plan.turns > 1:
             reach = self._reach(need) - 1 + sum(map(self._reach, filter(self._may, line.ahead)))
-            rank -= 9.0 if reach < left else 0.0  # it would be the end of the errand
+            rank -= _LAST_OF_ALL if reach < left else 0.0  # it would be the end of the errand
             rank -= _SKIPPED * min(line.skipped, _MOST_SKIPPED)
             rank += 2.0 if i and self._follows(need) else 0.0
             if not i:
                 ahead = (*self._follow_ups(need)[:1], *line.ahead)[:left]
-                rank += sum(self._lack(w, now) for w in ahead) / max(1, len(ahead))
+                rank += 2 * sum(self._lack(w, now) for w in ahead) / max(1, len(ahead))
                 rank += 1.5 * now.lack_of_openings(need.query_type)
                 is_printed = need.query_type != TYPES[0] and self._is_seen(need)
-                rank -= 9.0 if is_printed else 0.0  # it stands before the wearer's eyes
+                rank -= _LAST_OF_ALL if is_printed else 0.0  # it stands before the wearer's eyes
             if i and need.things & _BESIDE:
                 rank += _NEIGHBOURS if self.talk.view else -_NEIGHBOURS
             rank -= 3.0 if it_is_ambiguous(need, self._main, self._came_up(need)) else 0.0
             if self.talk.shifted < self._plan.shifts:
                 # At its end: who has left the thing for a town or a shop seldom comes back to it.
                 if self._shifts(need):
-                    rank += 6.0 if left <= 1 else -6.0
+                    rank += _LAST_OF_ALL if left <= 1 else -_LAST_OF_ALL
                 away = min([self._turns_away(need), *(1 + self._turns_away(w) for w in line.ahead)])
-                rank -= 9.0 if away > left else 0.0
+                rank -= _LAST_OF_ALL if away > left else 0.0
         return rank
 
     def _lack(self, need: Need, now: QuestionTally) -> float:
