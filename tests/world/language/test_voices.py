@@ -29,6 +29,15 @@ from simulator.world.language.voices.voice_reader import (
 from simulator.world.language.voices.voice_validation import WEB, check_voice
 
 SHIPPED = sorted(path.parent.name for path in VOICES.glob("*/web.yaml"))
+READERS = sorted(
+    path.parent for path in Path(__file__).parents[3].glob("scripts/reader/voices/*/web.yaml")
+)
+
+
+@pytest.mark.parametrize("folder", READERS, ids=lambda folder: folder.name)
+def test_a_voice_that_readers_learn_from_can_be_used(folder: Path) -> None:
+    """One failed the check unseen, and training with it."""
+    assert check_voice(folder) == []
 
 
 @pytest.mark.parametrize("name", SHIPPED)
