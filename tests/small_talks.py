@@ -36,9 +36,9 @@ def agenda(fits=lambda session: True) -> Session:
 
 
 def coloured() -> Session:
-    """A blue butterfly that is asked about, beside another butterfly."""
+    """A pink book that is asked about, beside a yellow one."""
     single = World(MINI, split="single-turn", pictures="clean")
-    return next(session for session in single if session.id == "single-00087")
+    return next(session for session in single if session.id == "single-00080")
 
 
 class FakeLooks:

@@ -86,18 +86,18 @@ def test_the_wearer_points_by_a_colour_that_tells_things_apart() -> None:
     assert len(two.extra["visible"]) == 2
     talk = talk_of(two)
     assert tell(talk, "Which one do you mean?", Outcome.MISSING, "which") == "point"
-    assert "blue butterfly on the right" in talk.turn.query
-    assert ("colour", two.extra["subject"], "blue") in talk.turn.wearer.claims
+    assert "pink book on the left" in talk.turn.query
+    assert ("colour", two.extra["subject"], "pink") in talk.turn.wearer.claims
 
 
 def test_no_colour_is_said_that_answers_what_is_asked() -> None:
     two = coloured()
     last = two.turns[-1]
-    asked = msgspec.structs.replace(last.reference, text="Deep Blue", accept=())
+    asked = msgspec.structs.replace(last.reference, text="Deep Pink", accept=())
     turns = (*two.turns[:-1], msgspec.structs.replace(last, reference=asked))
     talk = talk_of(msgspec.structs.replace(two, turns=turns))
     assert tell(talk, "Which one do you mean?", Outcome.MISSING, "which") == "point"
-    assert "the butterfly on the right" in talk.turn.query
+    assert "The book on the left" in talk.turn.query
 
 
 @pytest.mark.proof("time")

@@ -131,4 +131,4 @@ def test_what_a_goal_before_was_about_is_not_called_by_the_name_that_it_asked_fo
     """The assistant may not have told it, and to read it on a card would be to be told."""
     session = agenda(lambda session: session.extra["subject"].startswith("coin"))
     words = goal_in_words(session, 1, sight_of(session, facts()))
-    assert words == "The use as money today of the coin on the left."
+    assert words == "The catalogue value of the coin that is second from the left."

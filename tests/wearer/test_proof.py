@@ -83,10 +83,10 @@ def test_a_colour_that_is_another_things_is_found() -> None:
     assert problems(session, results, held) == []
     said = held.turns[1].wearer
     claims = tuple((*c[:2], "yellow") if c[0] == "colour" else c for c in said.claims)
-    words = held.turns[1].query.replace("blue", "yellow")
+    words = held.turns[1].query.replace("pink", "yellow")
     other = replace(held.turns[1], query=words, wearer=replace(said, claims=claims))
     found = problems(session, results, replace(held, turns=(held.turns[0], other)))
-    claim = "claims ('colour', 'butterfly-00001', 'yellow'), which is not so"
+    claim = "claims ('colour', 'book-00015', 'yellow'), which is not so"
     assert any(claim in problem for problem in found)
 
 

@@ -47,7 +47,7 @@ def test_boxes_hold_what_is_meant_and_no_less(sessions: list[Session], truth: Wo
                 points = [point for place in places for point in outlines[place]]
                 left, top, right, bottom = known.box
                 assert all(left - 1 <= x <= right and top - 1 <= y <= bottom for x, y in points)
-    assert {0, 1, 2} <= seen
+    assert {0, 1, 4} <= seen
 
 
 def test_a_turn_by_hand(sessions: list[Session], truth: WorldTruth) -> None:
@@ -55,7 +55,7 @@ def test_a_turn_by_hand(sessions: list[Session], truth: WorldTruth) -> None:
     name = "Jaguar Horizon Field Treasure Alarm"
     assert (known.box, known.names) == ((224, 366, 420, 619), (name,))
     assert known.named == f"This clock is playing up. is there a recall? (This is {name}.)"
-    assert len(known.passages or ()) == 2
+    assert len(known.passages or ()) == 1
     assert [fact.text for fact in known.facts or ()] == [
         f"The recall of {name} is called back for a loose handle."
     ]
