@@ -218,7 +218,7 @@ def test_an_agent_taken_up_again_finds_what_the_first_one_found(reader):
                  text=f"{name} boils in four minutes. " + (f"Its maker is {maker}." if maker else ""))
         for n, (name, maker) in enumerate(facts.items())
     ]  # fmt: skip
-    now = plan("What's this kettle's maker?")
+    now = plan("Who makes this kettle?")
     scene = alike(0.5, 0.4)
 
     def candidates(known, web):
@@ -271,7 +271,7 @@ def test_the_agent_asks_the_web_the_same_query_once():
     counted = Counting(MemoryWebSearch(pages))
     shared = cache_resources(Resources(web_search=counted), Cache())
     query = Query(
-        text=f"Who's the maker of {NAMES[0]}?", image=LazyImage.from_pil(Image.new("RGB", (8, 8)))
+        text=f"Who makes {NAMES[0]}?", image=LazyImage.from_pil(Image.new("RGB", (8, 8)))
     )
     for resources in (Resources(web_search=counted), shared):
         agent = GroundedAgent(resources, Parts.choose({"ocr": "off", "abstain": "off"}))
