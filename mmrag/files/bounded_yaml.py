@@ -35,7 +35,7 @@ def read(path: Path) -> Any:
 
 
 def read_text(path: Path) -> str:
-    """Read a file's text, which has to be UTF-8, up to the bound."""
+    """Read a file's text, which has to be UTF-8; a `yaml.YAMLError` where it is too large."""
     with path.open("rb") as file:
         found = file.read(MOST + 1)
     if len(found) > MOST:

@@ -197,9 +197,12 @@ _HOLDS: dict[str, Callable[[Any, Any], bool]] = {
 def _says(value: Any, word: str) -> bool:
     """Whether a word, or one of several words, begins so and is not denied: "cats and dogs" says
     "cat"; "children but not cats" does not, nor does "no bare shoulders" say "shoulders"."""
-    said = (" ".join(value) if isinstance(value, tuple) else str(value)).lower()
-    found = re.finditer(rf"\b{re.escape(word.lower())}", said)
-    return any(not _DENIED.search(said[: at.start()]) for at in found)
+    parts = cast("tuple[str, ...]", value) if isinstance(value, tuple) else (str(value),)
+    return any(
+        not _DENIED.search(said[: at.start()])
+        for said in map(str.lower, parts)
+        for at in re.finditer(rf"\b{re.escape(word.lower())}", said)
+    )
 
 
 _DENIED = re.compile(r"\b(?:not|no|never|without)(?: \w+){0,2} $")

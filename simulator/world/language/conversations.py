@@ -56,7 +56,7 @@ _NEIGHBOURS = 1.5
 would be the first to bring some: in life most things stand alone."""
 
 _LAST_OF_ALL = 100.0
-"""What a need loses that spoils the plan: more than all that speaks for it comes to."""
+"""What a need loses that spoils the plan, and gains that keeps it: more than lacks come to."""
 
 _DEAD_ENDS = 40
 """Turns taken back before another thing is tried."""
@@ -455,7 +455,7 @@ class _Session:
         leans = leans or bool(i and filled.means and not points_at_view(texts[0], main.kind))
         said_before = self.talk.text
         known = any(n in said_before for n in (main.name, *main.aliases))
-        settled_by = _settled_by(i, filled, leans=leans)
+        settled_by = _settled_by(filled, leans=leans)
         touched = dict.fromkeys((subject.id, *(a.entity_id for a in filled.accesses)))
         beside = filled.beside
         return Question(
@@ -505,14 +505,14 @@ class _Session:
         return of[0] if of else home
 
 
-def _settled_by(i: int, filled: FilledNeed, *, leans: bool) -> str:
+def _settled_by(filled: FilledNeed, *, leans: bool) -> str:
     if not filled.means:
         return ""
     if "answer" in filled.want.things and not filled.want.things & {"it", *_BESIDE}:
         return NAMED
     if filled.beside:  # "these" and "both" are settled where nothing else could be meant
         return "words" if filled.want.things & {"it", "next"} else "alone"
-    return "history" if i and leans else "attention"
+    return "history" if leans else "attention"
 
 
 def _form(need: Need, filled: FilledNeed) -> str:

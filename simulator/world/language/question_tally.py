@@ -23,7 +23,10 @@ LEAST_OF_A_SHARE = 1 / 3
 follows from the errand, and CRAG-MM counts types of single questions only."""
 
 _MOST_LACKING = 6.0
-"""How much it counts at most that a type or a speed is wanting: an errand is not bent to it."""
+"""How much it counts at most that a type or a speed is wanting."""
+
+_BY_CHANCE = 5
+"""How many questions a share may always be short by: of 40 nobody can say more."""
 
 _TYPE_SHARES = {t: n / sum(TYPE_TOTALS.values()) for t, n in TYPE_TOTALS.items()}
 
@@ -50,9 +53,9 @@ class QuestionTally:
     speeds: Counter[str] = field(default_factory=Counter[str])
     visual: int = 0
     used: Counter[str] = field(default_factory=Counter[str])
-    """NeededFact → how often it was asked."""
+    """Need id → how often it was asked."""
     flips: Counter[str] = field(default_factory=Counter[str])
-    """NeededFact → by how much it was answered yes (or with a true premise) more often than no."""
+    """Need id → by how much it was answered yes (or with a true premise) more often than no."""
     leaning: Counter[str] = field(default_factory=Counter[str])
     """The same of all needs together, premises apart."""
     numbers: Counter[str] = field(default_factory=Counter[str])
@@ -101,7 +104,8 @@ class QuestionTally:
                 self.numbers[number] += 1 if is_yes else -1
 
     def refuse_if_short(self, *, is_planned: bool) -> None:
-        """A world that cannot have the published shares is none. `is_planned`: its types are."""
+        """Refuse a world whose shares are too far from the published ones. `is_planned`: its types
+        were planned."""
         turns = max(1, self.turns)
         for name, shares, counts in (
             ("type", {} if is_planned else _TYPE_SHARES, self.types),
@@ -109,7 +113,8 @@ class QuestionTally:
         ):
             for key, share in shares.items():
                 near = SHARE_TOLERANCE if is_planned else (1 - LEAST_OF_A_SHARE) * share
-                if share - counts[key] / turns > max(near, 5 / turns):
+                near = max(near, _BY_CHANCE / turns)
+                if share - counts[key] / turns > near:
                     raise DataError(
                         f"{counts[key] / turns:.0%} of {self.turns} questions are of the {name} "
                         f"{key}, and at least {share - near:.0%} must be: give the voices more "

@@ -270,9 +270,7 @@ def test_the_agent_asks_the_web_the_same_query_once():
              for n, name in enumerate(NAMES)]  # fmt: skip
     counted = Counting(MemoryWebSearch(pages))
     shared = cache_resources(Resources(web_search=counted), Cache())
-    query = Query(
-        text=f"Who makes {NAMES[0]}?", image=LazyImage.from_pil(Image.new("RGB", (8, 8)))
-    )
+    query = Query(text=f"Who makes {NAMES[0]}?", image=LazyImage.from_pil(Image.new("RGB", (8, 8))))
     for resources in (Resources(web_search=counted), shared):
         agent = GroundedAgent(resources, Parts.choose({"ocr": "off", "abstain": "off"}))
         counted.asked = 0

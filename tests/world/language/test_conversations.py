@@ -242,6 +242,7 @@ def test_turns_are_taken_back_where_none_can_follow(tmp_path: Path) -> None:
         words = " ".join(q.text.lower() for q in session.questions)
         assert "and stock" in words
         assert "and height" in words
+        assert "and rating" in words
 
 
 def test_later_turns_lean_on_the_conversation(sessions: list[Conversation]) -> None:

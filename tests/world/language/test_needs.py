@@ -183,6 +183,9 @@ def errand(*turns: Any, **changes: Any) -> dict[str, Any]:
         ({"with": {"n": "1..999999999"}, "say": ["{n}"]}, "'1..999999999' is no slot"),
         ({"with": {"n": ["cat", 3]}, "say": ["{n}"]}, "turns.0.with.n: give words, or whole"),
         ({"with": {"n": [10**9]}, "say": ["{n}"]}, "turns.0.with.n: give words, or whole"),
+        ({"with": {"n": ["c\x07t"]}, "say": ["{n}"]}, "turns.0.with.n: give words, or whole"),
+        ({"with": {"n": "near price * 0"}, "say": ["{n}"]}, "'near price * 0' is no slot"),
+        ({"with": {"n": "past price * 3"}, "say": ["{n}"]}, "only what is near can be multiplied"),
         ({"with": {"noun": "2..3"}}, "turns.0.with.noun: noun means something already"),
         ({"with": {"kind": "2..3"}, "say": ["{kind}"]}, "turns.0.with.kind: kind means something"),
         ({"with": {"sum": "near price * n"}, "say": ["{sum}"]}, "n is no slot of numbers here"),
@@ -423,7 +426,7 @@ def test_what_came_up_and_stands_in_view_is_meant(facts: FactBase) -> None:
     ],
 )  # fmt: skip
 def test_which_words_point_at_what_is_in_view(words: str, points: bool) -> None:
-    """ "Near here" and "how much is that" passed for words that stand alone."""
+    """ "Near here" and "how much is that" passed for words that point."""
     assert points_at_view(words, "kettle") is points
 
 

@@ -40,6 +40,10 @@ def test_a_voice_that_readers_learn_from_can_be_used(folder: Path) -> None:
     assert check_voice(folder) == []
 
 
+def test_there_are_voices_that_readers_learn_from() -> None:
+    assert [folder.name for folder in READERS] == ["fir", "gorse", "holly", "juniper", "larch"]
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_voice_can_be_used(name: str) -> None:
     assert name in (*OPEN, *HELD)

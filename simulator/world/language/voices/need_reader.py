@@ -75,7 +75,7 @@ class Need(Record, frozen=True, kw_only=True):
     """The variables that its program leaves open."""
 
     def depth(self, kind: str) -> int:
-        """How many turns it makes with what may follow of a kind, one leaning on the other."""
+        """The longest chain of turns from this one, itself included, that a kind can be asked."""
         return 1 + max((n.depth(kind) for n in self.then if kind in n.kinds), default=0)
 
 
@@ -334,8 +334,9 @@ def read_slot(said: Any, kinds: tuple[str, ...]) -> Slot:
     """What `with:` says of a slot; `DataError` where that is none."""
     if isinstance(said, list):
         values = cast("list[Any]", said)
-        of = {type(v) for v in values}
-        if of not in ({str}, {int}) or not all(v == str(v) or 0 <= v < 10_000 for v in values):
+        are_words = all(isinstance(v, str) and v.isprintable() for v in values)
+        are_numbers = all(type(v) is int and 0 <= v < 10_000 for v in values)
+        if not values or not (are_words or are_numbers):
             raise DataError(
                 "give words, or whole numbers below 10,000, to pick from: [cat, dog] or [8, 12]."
             )
@@ -348,8 +349,10 @@ def read_slot(said: Any, kinds: tuple[str, ...]) -> Slot:
         return Slot(how="pick", values=tuple(range(low, high + 1)))
     if text in ("later", "name"):
         return Slot(how=text)
-    if found := re.fullmatch(r"(near|past|claim) (\w+)(?: \* (\d{1,2}|[a-z_]\w*))?", text):
+    if found := re.fullmatch(r"(near|past|claim) (\w+)(?: \* ([2-9]|\d\d|[a-z_]\w*))?", text):
         how, key, times = found[1], found[2], found[3] or ""
+        if times and how != "near":
+            raise DataError(f"{text!r} is no slot; only what is near can be multiplied.")
         for kind in kinds:
             if all(a.key != key for a in attributes_of(kind)):
                 raise DataError(f"a {kind} has no attribute {key!r}.")
