@@ -25,7 +25,7 @@ follows from the errand, and CRAG-MM counts types of single questions only."""
 _MOST_LACKING = 6.0
 """How much it counts at most that a type or a speed is wanting."""
 
-_BY_CHANCE = 5
+_BY_CHANCE = 4
 """How many questions a share may always be short by: of 40 nobody can say more."""
 
 _TYPE_SHARES = {t: n / sum(TYPE_TOTALS.values()) for t, n in TYPE_TOTALS.items()}
@@ -113,12 +113,11 @@ class QuestionTally:
         ):
             for key, share in shares.items():
                 near = SHARE_TOLERANCE if is_planned else (1 - LEAST_OF_A_SHARE) * share
-                near = max(near, _BY_CHANCE / turns)
-                if share - counts[key] / turns > near:
+                least = int(turns * (share - max(near, _BY_CHANCE / turns)))
+                if counts[key] < least:
                     raise DataError(
-                        f"{counts[key] / turns:.0%} of {self.turns} questions are of the {name} "
-                        f"{key}, and at least {share - near:.0%} must be: give the voices more "
-                        f"needs of that {name}."
+                        f"{counts[key]} of {self.turns} questions are of the {name} {key}, and at "
+                        f"least {least} must be: give the voices more needs of that {name}."
                     )
 
 
